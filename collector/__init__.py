@@ -1,0 +1,1 @@
+"""What exists on the cluster and what it means: readings, objects, one snapshot. Knows nothing of policies."""

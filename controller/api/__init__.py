@@ -1,0 +1,1 @@
+"""The documents people write, and the codes that answers carry. Pure."""

@@ -1,0 +1,67 @@
+# Every target makes itself ready first: `make test` works in a fresh clone.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+# Real parts that take minutes to build; what is built once is kept in the user's cache.
+BUILT_PARTS := etcd kubernetes kueue kwok
+TESTBED_PARTS ?= kubernetes kueue kwok prometheus
+SLOW_TESTS := tests/integration tests/e2e tests/benchmarks
+ONLY ?=
+N ?= 2000
+
+.PHONY: help setup parts test unit check generated-check format fuzz bench testbed-up testbed-down lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:
+	@scripts/setup.sh
+
+# In the background, so that it costs no time while the unit tests run; whoever needs a part waits for it.
+parts: setup
+	@$(BIN)/python -m tests.testbed build $(BUILT_PARTS) >build/parts.log 2>&1 </dev/null &
+
+test: parts ## everything, real parts included
+	@$(BIN)/pytest
+
+unit: setup ## the fast part, under a minute
+	@$(BIN)/pytest $(addprefix --ignore=,$(SLOW_TESTS))
+
+check: setup generated-check ## lint, format, types, import contracts, generated files
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+# Each command fails when a generated file differs from what its source would give.
+generated-check: setup
+	@true
+
+format: setup ## put the code into house form
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+fuzz: setup ## property tests with N examples each (make fuzz N=20000)
+	@TRIMTAB_FUZZ_EXAMPLES=$(N) $(BIN)/pytest tests/property --hypothesis-profile=fuzz --timeout=0
+
+bench: setup ## speed and size, all or ONLY=name,name; writes build/bench.json
+	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
+
+testbed-up: setup ## start the real parts (TESTBED_PARTS="prometheus …") and leave them running
+	@$(BIN)/python -m tests.testbed up $(TESTBED_PARTS)
+
+testbed-down: setup ## stop what testbed-up started
+	@$(BIN)/python -m tests.testbed down
+
+# pip-compile writes neither the address of an index nor a path of this machine.
+COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-options \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links pyproject.toml
+lock: setup ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
+	@$(COMPILE) $(UP) -o requirements/base.txt
+	@$(COMPILE) $(UP) --extra dev --constraint requirements/base.txt -o requirements/dev.txt
+
+clean: ## remove what the targets made, except the cache of built parts
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

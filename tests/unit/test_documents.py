@@ -1,0 +1,51 @@
+"""What the documents promise exists. Reads text only."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+# Named in a document as something that is still to come.
+PROMISED_TARGETS = {"demo"}
+DECISIONS = ROOT / "docs" / "decisions"
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", _read(ROOT / "Makefile"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_make_target_named_in_a_document_exists(document: str) -> None:
+    named = set(re.findall(r"(?:`|^|, )make ([a-z-]+)", _read(ROOT / document), re.MULTILINE))
+    assert named <= _targets() | PROMISED_TARGETS
+
+
+def test_a_target_that_came_is_no_longer_promised() -> None:
+    assert not PROMISED_TARGETS & _targets()
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, "docs/decisions/README.md"])
+def test_every_link_inside_the_repository_leads_somewhere(document: str) -> None:
+    path = ROOT / document
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", _read(path))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_every_decision_is_listed_and_has_its_four_parts() -> None:
+    pages = sorted(DECISIONS.glob("[0-9]*.md"))
+    assert [page.name for page in pages if f"({page.name})" not in _read(DECISIONS / "README.md")] == []
+    for page in pages:
+        assert re.findall(r"^## (.+)$", _read(page), re.MULTILINE) == [
+            "Problem",
+            "Decision",
+            "Why not",
+            "Costs",
+        ]

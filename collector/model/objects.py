@@ -1,6 +1,6 @@
 """Small frozen projections of the Kubernetes and Kueue objects that Trimtab looks at. Pure; times are epoch seconds.
 
-Only the fields that are used are kept: a picture of 50 000 pods must stay small. `collector.parse.kubernetes` makes them.
+Only the fields that are used are kept: a picture of 50 000 pods must stay small.
 """
 
 from __future__ import annotations

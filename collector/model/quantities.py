@@ -50,7 +50,7 @@ def whole_gpus(text: str | int | float) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """"90s", "15m", "1h30m", "28d", "500ms" in seconds. Raises ValueError that names the text."""
+    """ "90s", "15m", "1h30m", "28d", "500ms" in seconds. Raises ValueError that names the text."""
     stripped = str(text).strip()
     match = _DURATION.fullmatch(stripped)
     if not stripped or match is None:
@@ -78,7 +78,7 @@ def parse_time(text: str | None) -> float | None:
     if not text:
         return None
     try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        return datetime.fromisoformat(text).timestamp()
     except ValueError:
         raise ValueError(f"{text!r} is not an RFC 3339 time") from None
 

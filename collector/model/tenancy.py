@@ -205,7 +205,7 @@ def claims(tenants: Iterable[Tenant], namespaces: Mapping[str, Mapping[str, str]
 def size_class(
     *, interactive: bool, gpus: int, pods: int, gpus_per_node: int, pool_gpus: int, burst_gpus: int
 ) -> SizeClass:
-    """The size of a gang of `pods` pods with `gpus` GPUs in all, on nodes of `gpus_per_node`, in a pool of `pool_gpus`."""
+    """The size of a gang of `pods` pods with `gpus` GPUs in all; the last three say what it is measured against."""
     if gpus > burst_gpus > 0:
         return SizeClass.RESERVATION
     if interactive:

@@ -1,0 +1,1 @@
+"""Readings and objects become one Snapshot, joined to tenants and pools. Pure."""

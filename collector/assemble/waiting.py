@@ -1,0 +1,107 @@
+"""Why a workload waits, by name and in one sentence (design.md 4: waiting, named). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from collector.model.objects import Picture
+from collector.model.quantities import format_duration
+from collector.model.reading import Unknown
+from collector.model.snapshot import PoolState, TenantPool, WaitingName, Work, WorkPhase
+
+
+def ineligible_reason(
+    work: Work, picture: Picture, pools: Mapping[str, PoolState], held: TenantPool | None
+) -> str | None:
+    """Why it can not start whatever the quota, or None."""
+    if work.phase is WorkPhase.SUSPENDED:
+        return "suspended by its user"
+    state = pools.get(work.pool or "")
+    if state is None:
+        return "no known pool offers what it asks for"
+    if work.gpus_per_pod > state.gpus_per_node:
+        return (
+            f"a pod asks for {work.gpus_per_pod} GPUs, the largest node of pool {work.pool} has {state.gpus_per_node}"
+        )
+    total = sum(node.gpus for node in state.nodes)
+    if work.gpus > total:
+        return f"asks for {work.gpus} GPUs, pool {work.pool} has {total}"
+    ceiling = held.entitlement.ceiling if held else None
+    if ceiling is not None and work.gpus > ceiling:
+        return f"asks for {work.gpus} GPUs, above its tenant's ceiling of {ceiling}"
+    at_ceiling = ceiling is not None and held is not None and held.reserved + work.gpus > ceiling
+    if at_ceiling and held is not None and work.phase is WorkPhase.WAITING:
+        return f"its tenant uses {held.reserved} of its ceiling of {ceiling} GPUs"
+    return _queue_problem(work, picture) if work.queue else None
+
+
+def _queue_problem(work: Work, picture: Picture) -> str | None:
+    door = next((q for q in picture.local_queues if (q.namespace, q.name) == (work.namespace, work.queue)), None)
+    if door is None:
+        return f"its queue {work.namespace}/{work.queue} does not exist"
+    queue = picture.cluster_queues.get(door.cluster_queue)
+    if queue is None:
+        return f"its queue leads to ClusterQueue {door.cluster_queue}, which does not exist"
+    if door.stopped or queue.stop_policy != "None":
+        return f"its queue is stopped ({door.name if door.stopped else queue.name})"
+    if not queue.active:
+        return f"ClusterQueue {queue.name} is not active: {queue.inactive_reason or 'no reason given'}"
+    return None
+
+
+def named(
+    work: Work, pools: Mapping[str, PoolState], tenants: Sequence[TenantPool], holders: Mapping[str, int], now: float
+) -> Work:
+    """The work with its name of waiting and a sentence. `holders`: tenant → GPUs it borrows in this pool."""
+    if not work.waits and work.ineligible is None:
+        return work
+    if work.ineligible is not None:
+        return replace(work, waiting=WaitingName.INELIGIBLE, why=f"Can not start: {work.ineligible}.")
+    state = pools[work.pool or ""]
+    own = next((item for item in tenants if item.tenant == work.tenant and item.pool == work.pool), None)
+    if not work.overdue:
+        limit = "no limit is set" if work.limit_seconds is None else f"limit {format_duration(work.limit_seconds)}"
+        sentence = f"Has waited {format_duration(work.waited_seconds)} ({limit})."
+        return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
+    if work.phase is WorkPhase.STARTING:
+        return _starting(work, state)
+    if own is None:
+        return replace(work, waiting=None, why="Its tenant has no entitlement in this pool.")
+    return _queued(work, state, own, holders, now)
+
+
+def _starting(work: Work, state: PoolState) -> Work:
+    bound = sum(work.nodes.values())
+    missing_pods = (work.gpus - bound) // max(1, work.gpus_per_pod)
+    if missing_pods > 0 and not state.fits(missing_pods, work.gpus_per_pod):
+        sentence = f"Admitted, but {missing_pods} of its pods find no node with {work.gpus_per_pod} free GPUs."
+        return replace(work, waiting=WaitingName.BLOCKED, why=sentence)
+    sentence = "Admitted, nodes are free, and yet its pods are not Ready: look at the scheduler and at its pods."
+    return replace(work, waiting=WaitingName.BROKEN, why=sentence)
+
+
+def _queued(work: Work, state: PoolState, own: TenantPool, holders: Mapping[str, int], now: float) -> Work:
+    entitled = own.entitled_now
+    if isinstance(entitled, Unknown):
+        return replace(work, waiting=None, why=f"Can not be named: {entitled.reason}.")
+    free_own = entitled.value - own.reserved
+    others = {tenant: gpus for tenant, gpus in sorted(holders.items()) if tenant != work.tenant and gpus > 0}
+    if work.gpus > free_own:
+        used = f"{own.tenant} uses {own.reserved} of its {entitled.value} GPUs and asks for {work.gpus} more"
+        if others:
+            lent = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in others.items())
+            cure = f"{work.gpus - max(0, free_own)} GPUs of float would start it"
+            return replace(work, waiting=WaitingName.STARVED, why=f"{used}, while {lent}; {cure}.")
+        sentence = f"{used}, and nobody borrows: the pool is too small for what was asked."
+        return replace(work, waiting=WaitingName.SHORT_OF_CAPACITY, why=sentence)
+    if not state.fits(work.pods, work.gpus_per_pod):
+        sentence = f"Its quota is free, but no nodes have {work.pods} x {work.gpus_per_pod} GPUs free: fragmentation."
+        return replace(work, waiting=WaitingName.BLOCKED, why=sentence)
+    idle_since = own.last_admission_at if own.last_admission_at is not None else work.created_at
+    quiet = now - max(idle_since, work.created_at)
+    if quiet > (work.limit_seconds or 0.0):
+        admitted = f"nothing was admitted for {format_duration(quiet)}"
+        sentence = f"Quota and nodes are free, and {admitted}: look at the scheduler."
+        return replace(work, waiting=WaitingName.BROKEN, why=sentence)
+    return replace(work, waiting=WaitingName.WITHIN_LIMIT, why="Quota and nodes are free: it should start now.")

@@ -57,6 +57,7 @@ class Pod:
     ready_at: float | None = None
     """When condition Ready last became true; None while it is not."""
     deleted_at: float | None = None
+    """End of the grace period of its deletion (deletionTimestamp): later than that it is stuck."""
     unschedulable: str | None = None
     """The scheduler's own words when no node fits."""
     disruption_reason: str | None = None
@@ -214,7 +215,7 @@ class ResourceQuota:
 
 @dataclass(frozen=True, slots=True)
 class PriorityClass:
-    """A PriorityClass or Kueue WorkloadPriorityClass."""
+    """A PriorityClass, or a WorkloadPriorityClass of Kueue."""
 
     name: str
     value: int
@@ -239,8 +240,13 @@ class Picture:
     flavors: Mapping[str, ResourceFlavor] = field(default_factory=dict)
     resource_quotas: tuple[ResourceQuota, ...] = ()
     priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
+    workload_priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
+    """Kueue's own classes: one may bear the name of a PriorityClass and another value."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
-    """Kind → reason. A kind that the cluster does not serve at all (no Kueue installed) stands in `unserved`."""
+    """Kind (plural, as in the API: "pods", "clusterqueues") → reason. Its objects, if any, are as they were last seen.
+    A kind that the cluster does not serve at all (no Kueue installed) stands in `unserved`."""
     unserved: frozenset[str] = frozenset()
+    malformed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Kind → one sentence per object that was left out because it could not be understood."""
     age_seconds: float = 0.0
     """Time since the API server last confirmed the oldest part of this picture."""

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.testbed.fixtures"]
+
 ROOT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS_FILE = ROOT / "tests" / "allowed_skips.toml"
 # Cheap and exact first: what fails there need not be read out of an end-to-end log.

@@ -1,0 +1,1 @@
+"""Tests of Trimtab; they mirror the modules they test."""

@@ -1,0 +1,92 @@
+"""The testbed itself: its real parts start, work together, and come back after a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controller.demo.processes import wait_until
+from tests.testbed import Testbed
+from tests.testbed.api import ApiRefused, KubeApi
+from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job, has_condition, remove_site
+from tests.testbed.kueue import API_VERSION as KUEUE
+from tests.testbed.monitoring import ScrapeTarget
+
+SITE = Site("bed", nodes=2, tenants=(SiteTenant("bed-a", floor=8, floating=2), SiteTenant("bed-b", floor=4)), shared=2)
+
+
+@pytest.fixture
+def site(control_plane: Testbed) -> Iterator[KubeApi]:
+    api = control_plane.kubernetes.api
+    build_site(api, SITE)
+    yield api
+    remove_site(api, SITE)
+
+
+def is_complete(api: KubeApi, namespace: str, name: str) -> bool:
+    return has_condition(api.get("batch/v1", "Job", name, namespace), "Complete")
+
+
+def test_a_queued_job_runs_on_fake_nodes_and_completes(site: KubeApi) -> None:
+    site.create(gpu_job("train", "bed-a", gpus_per_pod=4, pods=2, run_seconds=1, queue="bed-a"))
+    wait_until(lambda: is_complete(site, "bed-a", "train"), "the job to complete")
+    wait_until(lambda: _workload_is(site, "bed-a", "Finished"), "Kueue to see it finished")
+    assert _workload_is(site, "bed-a", "Admitted")
+
+
+def test_the_floor_lent_to_another_tenant_is_reclaimed(site: KubeApi) -> None:
+    # 16 GPUs: the tenant's own 10, the shared 2 and the other's floor of 4.
+    for number in range(8):
+        site.create(gpu_job(f"borrow-{number}", "bed-a", gpus_per_pod=2, queue="bed-a"))
+    wait_until(lambda: _running_gpus(site, "bed-a") == 16, "the first tenant to borrow everything")
+    site.create(gpu_job("own", "bed-b", gpus_per_pod=4, queue="bed-b"))
+    wait_until(lambda: _running_gpus(site, "bed-b") == 4, "the second tenant to reclaim its floor")
+    assert _running_gpus(site, "bed-a") <= 12
+
+
+def test_the_api_server_comes_back_on_its_port_with_its_data(site: KubeApi, control_plane: Testbed) -> None:
+    url = control_plane.kubernetes.url
+    control_plane.kubernetes.api_server.stop()
+    assert not control_plane.kubernetes.api_server.is_running()
+    control_plane.kubernetes.api_server.start()
+    assert control_plane.kubernetes.url == url
+    assert site.get("v1", "Namespace", "bed-a")["status"]["phase"] == "Active"
+
+
+def test_a_user_has_only_the_rights_it_was_given_and_its_writes_are_on_record(control_plane: Testbed) -> None:
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "get"]}]
+    user = control_plane.kubernetes.user("bed-clerk", rules)
+    api = KubeApi.from_kubeconfig(user.kubeconfig)
+    note = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "note", "namespace": "default"}}
+    api.create(note)
+    with pytest.raises(ApiRefused, match="403"):
+        api.delete("v1", "ConfigMap", "note", "default")
+    verbs = [event["verb"] for event in control_plane.kubernetes.writes(user.username)]
+    assert verbs == ["create", "delete"]
+
+
+def test_prometheus_scrapes_kueue_and_rings_alertmanager(
+    monitoring: Testbed, control_plane: Testbed, tmp_path: Path
+) -> None:
+    kueue = control_plane.kueue
+    rules = tmp_path / "rules.yml"
+    rules.write_text("groups: [{name: bed, rules: [{alert: BedIsUp, expr: 'up{job=\"kueue\"} == 1'}]}]")
+    target = ScrapeTarget("kueue", kueue.metrics_url, {}, control_plane.kubernetes.token, kueue.metrics_authority)
+    monitoring.prometheus.configure([target], [rules], monitoring.alertmanager)
+    monitoring.prometheus.wait_for("kueue_build_info or up{job='kueue'} == 1")
+    wait_until(lambda: bool(monitoring.alertmanager.alerts()), "the alert to reach Alertmanager")
+
+
+def _workload_is(api: KubeApi, namespace: str, condition: str) -> bool:
+    (workload,) = api.list_objects(KUEUE, "Workload", namespace)
+    return has_condition(workload, condition)
+
+
+def _running_gpus(api: KubeApi, namespace: str) -> int:
+    pods = api.list_objects("v1", "Pod", namespace)
+    limits = (
+        pod["spec"]["containers"][0]["resources"]["limits"] for pod in pods if pod["status"]["phase"] == "Running"
+    )
+    return sum(int(limit["nvidia.com/gpu"]) for limit in limits)

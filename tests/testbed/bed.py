@@ -1,0 +1,135 @@
+"""The testbed: knows which part needs which, starts and stops them. How a part is run stands in its own module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from controller.demo.processes import Service
+from tests.testbed.control_plane import Kubernetes
+from tests.testbed.kueue import Kueue
+from tests.testbed.kwok import Kwok
+from tests.testbed.monitoring import Alertmanager, Prometheus
+from tests.testbed.place import Place
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "kubernetes": (),
+    "kwok": ("kubernetes",),
+    "kueue": ("kubernetes",),
+    "alertmanager": (),
+    "prometheus": (),
+}
+
+
+class UnknownPart(ValueError):
+    """No part has that name."""
+
+
+class Part(Protocol):
+    """What the testbed asks of a part."""
+
+    name: str
+
+    @property
+    def services(self) -> Sequence[Service]:
+        """Its programs, in the order of their start."""
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """Where it can be reached."""
+
+    def start(self) -> None:
+        """Starts what does not run yet and waits until it serves."""
+
+    def stop(self) -> None:
+        """Stops everything it started."""
+
+
+class Testbed:
+    """Real parts in one folder. As a context manager it stops on exit whatever it started.
+
+    With `tethered` (the default) nothing outlives this process, even when it is killed; without, the parts stay up and
+    another Testbed on the same folder takes them up again.
+    """
+
+    __test__ = False  # not a test class, whatever its name says to pytest
+
+    def __init__(self, folder: Path, tethered: bool = True) -> None:
+        self.folder = folder.resolve()
+        self._tethered = tethered
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @cached_property
+    def kubernetes(self) -> Kubernetes:
+        """etcd, API server, scheduler, controller-manager."""
+        return Kubernetes(self._place("kubernetes"))
+
+    @cached_property
+    def kwok(self) -> Kwok:
+        """Simulated kubelets."""
+        return Kwok(self._place("kwok"), self.kubernetes)
+
+    @cached_property
+    def kueue(self) -> Kueue:
+        """The queueing system, with its webhooks."""
+        return Kueue(self._place("kueue"), self.kubernetes)
+
+    @cached_property
+    def prometheus(self) -> Prometheus:
+        """Scrapes, evaluates rules, answers queries."""
+        return Prometheus(self._place("prometheus"))
+
+    @cached_property
+    def alertmanager(self) -> Alertmanager:
+        """Groups alerts and calls webhooks."""
+        return Alertmanager(self._place("alertmanager"))
+
+    def part(self, name: str) -> Part:
+        """The part of that name, running or not; raises UnknownPart."""
+        parts: Mapping[str, Part] = {
+            "kubernetes": self.kubernetes,
+            "kwok": self.kwok,
+            "kueue": self.kueue,
+            "prometheus": self.prometheus,
+            "alertmanager": self.alertmanager,
+        }
+        if name not in parts:
+            raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")
+        return parts[name]
+
+    def start(self, *names: str) -> None:
+        """Starts parts and what they need; those that run already are left alone.
+
+        Raises UnknownPart, PartMissing (what to install), BuildFailed, or ServiceFailed with the end of a log.
+        """
+        for name in start_order(names):
+            self.part(name).start()
+
+    def stop(self, *names: str) -> None:
+        """Stops the named parts, by default all, the last started first."""
+        for name in reversed(list(NEEDS)):
+            if name in names or not names:
+                self.part(name).stop()
+
+    def _place(self, name: str) -> Place:
+        return Place(self.folder / name, self._tethered)
+
+
+def start_order(names: Sequence[str]) -> list[str]:
+    """The named parts and what they need, each once, needs first; raises UnknownPart."""
+    order: list[str] = []
+    for name in names:
+        if name not in NEEDS:
+            raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")
+        order += [part for part in (*start_order(NEEDS[name]), name) if part not in order]
+    return order

@@ -1,0 +1,37 @@
+"""Session-wide real parts for pytest. Tests share them, and keep apart by their own namespaces, sites and tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.testbed.bed import Testbed
+from tests.testbed.parts import PartMissing
+
+
+@pytest.fixture(scope="session")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Testbed]:
+    """An empty testbed; it stops at the end of the session whatever was started in it."""
+    with Testbed(tmp_path_factory.mktemp("testbed")) as bed:
+        yield bed
+
+
+@pytest.fixture(scope="session")
+def control_plane(testbed: Testbed) -> Testbed:
+    """The testbed with Kubernetes, KWOK and Kueue running."""
+    return _started(testbed, "kubernetes", "kwok", "kueue")
+
+
+@pytest.fixture(scope="session")
+def monitoring(testbed: Testbed) -> Testbed:
+    """The testbed with Prometheus and Alertmanager running."""
+    return _started(testbed, "prometheus", "alertmanager")
+
+
+def _started(bed: Testbed, *names: str) -> Testbed:
+    try:
+        bed.start(*names)
+    except PartMissing as missing:
+        pytest.skip(f"testbed part missing: {missing}")
+    return bed

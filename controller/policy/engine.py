@@ -1,0 +1,171 @@
+"""`decide()`: one pure function from a snapshot to findings, decisions, and the ledger after them.
+
+The same function runs live, in shadow, in replay and in simulation. Nothing is written here: the ledger it returns holds
+intents, and `controller.runtime` writes objects until they agree with it. Equal input in any order gives equal output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from collector.model.quantities import format_time
+from collector.model.snapshot import Snapshot
+from controller.api.policy import Mode, Policy
+from controller.policy.change import Change, Stage, Verdict
+from controller.policy.findings import Finding, find
+from controller.policy.guards import Circumstances, Refusal, first_refusal
+from controller.policy.ledger import BudgetUse, Ledger, budget_use
+from controller.policy.proposals import NoProposal, Proposal, Terms, propose
+from controller.policy.targets import Target, TargetKey, by_key, recorded
+from controller.policy.trial import due, evictions_by, judged, softened
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is done about one finding: a proposal with or without a refusal, or none at all, and one sentence."""
+
+    finding: Finding
+    proposal: Proposal | None
+    refusal: Refusal | None
+    sentence: str
+    change_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One tick, judged."""
+
+    findings: tuple[Finding, ...]
+    decisions: tuple[Decision, ...]
+    ledger: Ledger
+    used: BudgetUse
+    sentence: str
+    wake_at: float
+    """When the next tick is due at the latest."""
+
+
+def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, targets: Sequence[Target]) -> Outcome:
+    """Judge what is on trial, send back what is due, then answer each finding. `snapshot.taken_at` is the time."""
+    now, places = snapshot.taken_at, by_key(targets)
+    ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
+    findings = find(snapshot)
+    ledger = ledger.confirmed(() if snapshot.blind_reasons else (finding.key for finding in findings))
+    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds)
+    decisions: list[Decision] = []
+    for finding in findings:
+        at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
+        decision, ledger = _answer(propose(finding, snapshot, places, terms), at, decisions)
+        decisions.append(decision)
+    return Outcome(
+        findings=findings,
+        decisions=tuple(decisions),
+        ledger=ledger,
+        used=budget_use(ledger, now, policy.day_seconds),
+        sentence=_sentence(snapshot, decisions, ledger),
+        wake_at=_wake_at(now, policy, ledger),
+    )
+
+
+def _kept_up(
+    snapshot: Snapshot, policy: Policy, mode: Mode, ledger: Ledger, places: Mapping[TargetKey, Target]
+) -> Ledger:
+    """Every active change one look further: confirmed, judged, sent back when due, and followed down."""
+    for change in ledger.active:
+        kept = recorded(change, places, ledger.changes, snapshot.taken_at)
+        kept = judged(due(kept, snapshot, places), snapshot, policy)
+        if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
+            kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
+        if not snapshot.blind:
+            kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
+        if not kept.active and kept.verdict is None:
+            kept = replace(kept, verdict=Verdict.CANNOT_TELL, verdict_reason="it ended before it could be judged")
+        ledger = ledger.with_change(kept)
+    return ledger
+
+
+def _entitled_without(change: Change, snapshot: Snapshot, ledger: Ledger) -> int:
+    """The tenant's entitlement if this change were gone: agreed, and what other changes gave or took."""
+    state = snapshot.tenant_pool(change.tenant, change.pool)
+    agreed = state.entitlement.guarantee + state.entitlement.floating if state is not None else 0
+    for other in ledger.active:
+        if other.id != change.id and other.pool == change.pool:
+            agreed += other.given if other.destination == change.destination else 0
+            agreed -= other.taken if other.source == change.destination else 0
+    return agreed
+
+
+def _answer(proposed: Proposal | NoProposal, at: Circumstances, decided: Sequence[Decision]) -> tuple[Decision, Ledger]:
+    finding = proposed.finding
+    if isinstance(proposed, NoProposal):
+        refusal = Refusal(proposed.code, proposed.sentence)
+        return Decision(finding, None, refusal, f"{finding.sentence} No change: {refusal.sentence}"), at.ledger
+    refused = first_refusal(proposed, at) or _one_per_pool(proposed, decided)
+    told = _told(proposed)
+    if refused is not None:
+        return Decision(finding, proposed, refused, f"{told} Not now: {refused.sentence}"), at.ledger
+    change = _change(proposed, at)
+    return Decision(finding, proposed, None, told, change.id), at.ledger.with_change(change)
+
+
+def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | None:
+    """A little at a time: the next move in a pool is decided on the picture that shows the first."""
+    busy = any(decision.change_id and decision.finding.pool == proposal.finding.pool for decision in decided)
+    return Refusal("ONE_PER_TICK", "Another change in this pool was decided in this tick.") if busy else None
+
+
+def _told(proposal: Proposal) -> str:
+    finding, forecast = proposal.finding, proposal.forecast
+    names = ", ".join(work.title for work in forecast.ready)
+    may = f"may evict {', '.join(work.title for work in forecast.evicted)}" if forecast.evicted else "evicts nobody"
+    return (
+        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {proposal.amount} GPUs from "
+        f"{proposal.source.name} to {proposal.destination.name}, so that {names} can start by "
+        f"{format_time(forecast.ready_by)}; {may}."
+    )
+
+
+def _change(proposal: Proposal, at: Circumstances) -> Change:
+    finding, stamp = proposal.finding, format_time(at.now).replace("-", "").replace(":", "").lower()
+    return Change(
+        id=f"{stamp}-{finding.tenant}-{finding.pool}",
+        policy=at.policy.name,
+        tenant=finding.tenant,
+        pool=finding.pool,
+        source=proposal.source.name,
+        destination=proposal.destination.name,
+        amount=proposal.amount,
+        reason=_told(proposal),
+        finding=finding.sentence,
+        forecast=proposal.forecast,
+        created_at=at.now,
+        expires_at=at.now + at.policy.revert.ttl_seconds,
+        evictions_before=evictions_by(at.snapshot, finding.tenant),
+    )
+
+
+def _sentence(snapshot: Snapshot, decisions: Sequence[Decision], ledger: Ledger) -> str:
+    """The one sentence of this tick."""
+    if snapshot.blind_reasons:
+        return f"Blind, so nothing new is decided: {snapshot.blind_reasons[0]}."
+    made = [decision for decision in decisions if decision.change_id]
+    if made:
+        return made[0].sentence
+    if decisions:
+        return decisions[0].sentence
+    active = ledger.active
+    if active:
+        return f"All objectives hold; {len(active)} change(s) in force, the next ends by {_next_end(active)}."
+    return "All objectives hold; nothing to do."
+
+
+def _next_end(active: Sequence[Change]) -> str:
+    return format_time(min(change.expires_at for change in active))
+
+
+def _wake_at(now: float, policy: Policy, ledger: Ledger) -> float:
+    """The next tick, or earlier where a trial or a time to live ends before it."""
+    moments = [now + policy.cadence.tick_seconds]
+    for change in ledger.active:
+        moments += [change.expires_at, change.forecast.ready_by]
+    return min(moment for moment in moments if moment > now)

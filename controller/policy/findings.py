@@ -1,0 +1,89 @@
+"""Findings: what a snapshot shows to be wrong, named, with its cause and its evidence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from collector.model.quantities import format_duration
+from collector.model.reading import Known
+from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
+from controller.policy.ledger import FindingKey
+
+
+class Cause(StrEnum):
+    """What kind of trouble it is. Scheduling knobs move for scheduling causes only."""
+
+    SCHEDULING = "scheduling"
+    CAPACITY = "capacity"
+    FRAGMENTATION = "fragmentation"
+    SCHEDULER_BROKEN = "scheduler-broken"
+    GPU_HEALTH = "gpu-health"
+    RDMA = "rdma"
+    CEPH = "ceph"
+    WORKLOAD = "workload"
+    UNKNOWN = "unknown"
+
+
+_CAUSE_OF_WAITING = {
+    WaitingName.STARVED: Cause.SCHEDULING,
+    WaitingName.SHORT_OF_CAPACITY: Cause.CAPACITY,
+    WaitingName.BLOCKED: Cause.FRAGMENTATION,
+    WaitingName.BROKEN: Cause.SCHEDULER_BROKEN,
+    WaitingName.REFUSED: Cause.SCHEDULING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A judged fact about one tenant in one pool."""
+
+    tenant: str
+    pool: str
+    kind: WaitingName
+    cause: Cause
+    shortfall: int
+    works: tuple[Work, ...]
+    """The overdue workloads of this kind, in the order their queue serves them."""
+    sentence: str
+
+    @property
+    def key(self) -> FindingKey:
+        """What makes it the same finding in the next tick."""
+        return (self.tenant, self.pool, self.kind.value)
+
+
+def find(snapshot: Snapshot) -> tuple[Finding, ...]:
+    """All findings, worst first, in a total order that does not depend on the order of the input."""
+    found = [finding for state in snapshot.tenants for finding in _of_tenant(snapshot, state)]
+    ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
+    tier_of = {tenant.name: tenant.tier for tenant in snapshot.site.tenants}
+    return tuple(
+        sorted(found, key=lambda f: (-ranks.get(tier_of.get(f.tenant, ""), 0), -f.shortfall, f.tenant, f.pool, f.kind))
+    )
+
+
+def queue_order(works: Sequence[Work]) -> tuple[Work, ...]:
+    """The order in which a queue serves its work: priority, then age, then key."""
+    return tuple(sorted(works, key=lambda work: (-work.priority, work.created_at, work.key, work.uid)))
+
+
+def _of_tenant(snapshot: Snapshot, state: TenantPool) -> list[Finding]:
+    if state.shortfall <= 0:
+        return []
+    overdue = [w for w in snapshot.works if (w.tenant, w.pool) == (state.tenant, state.pool) and w.overdue]
+    other = snapshot.evidence.other_causes.get(state.tenant)
+    findings = []
+    for kind in _CAUSE_OF_WAITING:
+        works = queue_order([work for work in overdue if work.waiting is kind])
+        if not works:
+            continue
+        oldest = max(work.waited_seconds for work in works)
+        told = f"{state.tenant} lacks {state.shortfall} GPUs of pool {state.pool}, {kind.value}; "
+        told += f"{len(works)} overdue, the oldest for {format_duration(oldest)}. {works[0].why}"
+        cause = _CAUSE_OF_WAITING[kind]
+        if isinstance(other, Known) and other.value:
+            cause, told = Cause.UNKNOWN, f"{told} But: {other.value}"
+        findings.append(Finding(state.tenant, state.pool, kind, cause, state.shortfall, works, told))
+    return findings

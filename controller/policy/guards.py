@@ -1,0 +1,198 @@
+"""Guards: each looks at one proposal and answers allow (None) or a Refusal with its code and facts. Pure.
+
+They stand in a fixed order; the first refusal is the answer, so that the same facts always give the same word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from collector.model.quantities import format_duration
+from collector.model.reading import Known
+from collector.model.snapshot import Snapshot
+from controller.api.policy import Mode, Policy
+from controller.policy.ledger import BudgetUse, Ledger
+from controller.policy.proposals import Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why not: a code for scripts, a sentence for people."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """All that guards may look at."""
+
+    snapshot: Snapshot
+    policy: Policy
+    ceiling: Mode
+    """The deployment's `--max-mode`."""
+    ledger: Ledger
+    used: BudgetUse
+    now: float
+
+    @property
+    def mode(self) -> Mode:
+        """The least permissive of deployment and policy."""
+        return min(self.ceiling, self.policy.mode)
+
+
+Guard = Callable[[Proposal, Circumstances], Refusal | None]
+
+
+def sighted(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """On absent or stale data the controller holds and says so."""
+    reasons = at.snapshot.blind_reasons
+    return Refusal("BLIND", f"Held: {reasons[0]}.") if reasons else None
+
+
+def not_latched(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """After a broken invariant or a fight over a field, a person looks first."""
+    return Refusal("LATCHED", f"Latched: {at.ledger.latched}.") if at.ledger.latched else None
+
+
+def targeted(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """The policy's targets, and the tenants' own opt-out."""
+    finding = proposal.finding
+    if not at.policy.targets.covers(finding.tenant, finding.pool):
+        return Refusal("NOT_TARGETED", f"The policy does not cover {finding.tenant} in pool {finding.pool}.")
+    for tenant in (finding.tenant, proposal.source.tenant):
+        state = at.snapshot.tenant_pool(tenant, finding.pool) if tenant else None
+        if state is not None and state.opted_out:
+            return Refusal("OPTED_OUT", f"{tenant} has opted out (annotation trimtab.io/opt-out).")
+    return None
+
+
+def holds_idle(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """A tenant whose idle-held GPUs cover its shortfall gets a notice, not quota."""
+    state = at.snapshot.tenant_pool(proposal.finding.tenant, proposal.finding.pool)
+    idle = state.idle_held if state else None
+    if isinstance(idle, Known) and idle.value >= proposal.finding.shortfall:
+        return Refusal(
+            "IDLE_HELD", f"{proposal.finding.tenant} holds {idle.value:.0f} idle GPUs: enough for its own shortfall."
+        )
+    return None
+
+
+def confirmed(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """A finding must be seen in several ticks in a row."""
+    seen, needed = at.ledger.confirmations.get(proposal.finding.key, 0), at.policy.cadence.confirm_ticks
+    return Refusal("NOT_CONFIRMED", f"Seen in {seen} of {needed} ticks.") if seen < needed else None
+
+
+def one_at_a_time(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """No second change for a tenant and pool while one is not ended, or within the dwell time."""
+    last = at.ledger.last_for(proposal.finding.tenant, proposal.finding.pool)
+    if last is None:
+        return None
+    if last.active and last.verdict is None:
+        return Refusal("ON_TRIAL", f"Change {last.id} for it is on trial.")
+    age = at.now - last.created_at
+    if age < at.policy.cadence.dwell_seconds:
+        left = format_duration(at.policy.cadence.dwell_seconds - age)
+        return Refusal("DWELL", f"Change {last.id} is too young; {left} to go.")
+    return None
+
+
+def not_failed_twice(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """Two trials that did not help: stop and tell people."""
+    finding = proposal.finding
+    count = at.ledger.failures(finding.tenant, finding.pool, at.now - at.policy.day_seconds)
+    return (
+        Refusal("FAILED_TWICE", f"{count} trials did not help {finding.tenant}: a person should look.")
+        if (count >= 2)
+        else None
+    )
+
+
+def within_change_budgets(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """Changes a day and tenants an hour."""
+    budgets, used = at.policy.budgets, at.used
+    if used.changes_today >= budgets.changes_per_day:
+        return Refusal(
+            "BUDGET_CHANGES", f"{used.changes_today} changes today; the budget is {budgets.changes_per_day}."
+        )
+    tenants = used.tenants_this_hour | {proposal.finding.tenant}
+    if len(tenants) > budgets.tenants_per_hour:
+        return Refusal(
+            "BUDGET_TENANTS", f"{len(tenants)} tenants within an hour; the budget is {budgets.tenants_per_hour}."
+        )
+    return None
+
+
+def within_eviction_budgets(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """Evictions and lost GPU-hours that the move may add."""
+    budgets, used = at.policy.budgets, at.used
+    evictions = used.added_evictions_today + len(proposal.forecast.evicted)
+    if evictions > budgets.added_evictions_per_day:
+        return Refusal(
+            "BUDGET_EVICTIONS", f"{evictions} evictions today; the budget is {budgets.added_evictions_per_day}."
+        )
+    lost = used.added_lost_gpu_hours_today + proposal.forecast.lost_gpu_hours
+    if lost > budgets.added_lost_gpu_hours_per_day:
+        limit = budgets.added_lost_gpu_hours_per_day
+        return Refusal("BUDGET_LOST_GPU_HOURS", f"{lost:.1f} GPU-hours lost today; the budget is {limit:.1f}.")
+    return None
+
+
+def feasible(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """What is freed must be enough, must form whole nodes, and the quota must stand on real GPUs."""
+    if not proposal.victims.enough:
+        missing = proposal.victims.wanted - proposal.victims.freed
+        return Refusal("INFEASIBLE", f"{missing} GPUs too few could be freed: relatives do not borrow so much.")
+    if proposal.fragmented is not None:
+        gang = proposal.fragmented
+        return Refusal(
+            "FRAGMENTED",
+            f"{gang.title} needs {gang.pods} x {gang.gpus_per_pod} GPUs; what is freed forms no such nodes.",
+        )
+    state = at.snapshot.pools[proposal.finding.pool]
+    if isinstance(state.quota_total, Known) and state.quota_total.value > state.allocatable:
+        return Refusal(
+            "OVERCOMMITTED",
+            f"Quota adds up to {state.quota_total.value}, the pool has {state.allocatable} usable GPUs.",
+        )
+    return None
+
+
+def owned(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """Never force a field that another manager owns."""
+    for target in (proposal.source, proposal.destination):
+        if target.foreign_manager is not None:
+            return Refusal("OWNED", f"{target.name} is owned by {target.foreign_manager}.")
+    return None
+
+
+def permitted(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """Last, so that a refusal for the mode says: all else would have allowed it."""
+    if at.policy.paused:
+        return Refusal("PAUSED", "The policy is paused.")
+    if at.mode is not Mode.ENFORCE:
+        return Refusal(f"MODE_{at.mode.name}", f"Mode {at.mode.word}: written down, not applied.")
+    return None
+
+
+GUARDS: tuple[Guard, ...] = (
+    sighted,
+    not_latched,
+    targeted,
+    holds_idle,
+    confirmed,
+    one_at_a_time,
+    not_failed_twice,
+    within_change_budgets,
+    owned,
+    feasible,
+    within_eviction_budgets,
+    permitted,
+)
+
+
+def first_refusal(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """The first guard's refusal, or None when all allow."""
+    return next((refusal for guard in GUARDS if (refusal := guard(proposal, at)) is not None), None)

@@ -1,0 +1,94 @@
+"""The ledger: active changes, what was used of each budget, how often a finding was confirmed. Pure values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from controller.api.policy import Budgets
+from controller.policy.change import Change, Verdict
+
+FindingKey = tuple[str, str, str]
+"""(tenant, pool, kind of finding)"""
+
+KEEP_ENDED = 60
+"""Ended changes that are kept for budgets, verdicts and `explain`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What the loop remembers between ticks. `changes` survives restarts; `confirmations` need not."""
+
+    changes: tuple[Change, ...] = ()
+    confirmations: Mapping[FindingKey, int] = field(default_factory=dict)
+    """Ticks in a row in which the finding was seen."""
+    latched: str = ""
+    """Why nothing new may be written until a person looks (our own invariant broken, or a fight); "" when free."""
+
+    @property
+    def active(self) -> tuple[Change, ...]:
+        """Changes that are not ended, oldest first."""
+        return tuple(change for change in self.changes if change.active)
+
+    def with_change(self, change: Change) -> Ledger:
+        """The ledger with this change added, or put in the place of the one with its id."""
+        others = [item for item in self.changes if item.id != change.id]
+        ended = sorted((item for item in others if not item.active), key=lambda item: (item.created_at, item.id))
+        kept = [*(item for item in others if item.active), *ended[-KEEP_ENDED:], change]
+        return replace(self, changes=tuple(sorted(kept, key=lambda item: (item.created_at, item.id))))
+
+    def confirmed(self, keys: Iterable[FindingKey]) -> Ledger:
+        """Count one more tick for findings seen now; the others start again from nothing."""
+        seen = sorted(set(keys))
+        return replace(self, confirmations={key: self.confirmations.get(key, 0) + 1 for key in seen})
+
+    def find(self, identifier: str) -> Change | None:
+        """The change whose id begins with `identifier`, when just one does."""
+        found = [change for change in self.changes if change.id.startswith(identifier)]
+        return found[0] if len(found) == 1 else None
+
+    def last_for(self, tenant: str, pool: str) -> Change | None:
+        """The youngest change for this tenant and pool."""
+        found = [change for change in self.changes if (change.tenant, change.pool) == (tenant, pool)]
+        return max(found, key=lambda change: change.created_at, default=None)
+
+    def failures(self, tenant: str, pool: str, since: float) -> int:
+        """Trials for this tenant and pool that did not help, created after `since`."""
+        bad = (Verdict.NO_EFFECT, Verdict.HURT)
+        return sum(
+            1
+            for change in self.changes
+            if (change.tenant, change.pool) == (tenant, pool) and change.created_at > since and change.verdict in bad
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """What was used of each budget, in the units of `Budgets`."""
+
+    changes_today: int
+    tenants_this_hour: frozenset[str]
+    added_evictions_today: int
+    added_lost_gpu_hours_today: float
+
+    def remaining(self, budgets: Budgets) -> Mapping[str, float]:
+        """Budget → share left, between 0 and 1."""
+        pairs = {
+            "changesPerDay": (self.changes_today, budgets.changes_per_day),
+            "tenantsPerHour": (len(self.tenants_this_hour), budgets.tenants_per_hour),
+            "addedEvictionsPerDay": (self.added_evictions_today, budgets.added_evictions_per_day),
+            "addedLostGpuHoursPerDay": (self.added_lost_gpu_hours_today, budgets.added_lost_gpu_hours_per_day),
+        }
+        return {name: max(0.0, 1.0 - used / limit) if limit else 0.0 for name, (used, limit) in pairs.items()}
+
+
+def budget_use(ledger: Ledger, now: float, day_seconds: float) -> BudgetUse:
+    """What changes created within the last day (and hour) used: forecasts count, so that a budget is never overrun."""
+    today = [change for change in ledger.changes if now - change.created_at < day_seconds]
+    hour_seconds = day_seconds / 24
+    return BudgetUse(
+        changes_today=len(today),
+        tenants_this_hour=frozenset(c.tenant for c in today if now - c.created_at < hour_seconds),
+        added_evictions_today=sum(len(change.forecast.evicted) for change in today),
+        added_lost_gpu_hours_today=sum(change.forecast.lost_gpu_hours for change in today),
+    )

@@ -1,0 +1,156 @@
+"""Proposals: for a finding that quota would cure, how much to move from where to where, and what that would do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from collector.model.reading import Known, known_or
+from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
+from controller.policy.change import Forecast
+from controller.policy.findings import Cause, Finding
+from controller.policy.forecast import Victims, lost_gpu_hours, reference, unused_quota, victims, whole_nodes
+from controller.policy.targets import Target, TargetKey
+
+STEP_RATIO = 0.25
+"""One change moves at most this share of its pool: small steps can be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A move that would cure a finding, with its named forecast."""
+
+    finding: Finding
+    source: Target
+    destination: Target
+    amount: int
+    works: tuple[Work, ...]
+    """The overdue workloads that should start."""
+    victims: Victims
+    fragmented: Work | None
+    """The gang that would find no whole nodes even then."""
+    forecast: Forecast
+
+
+@dataclass(frozen=True, slots=True)
+class NoProposal:
+    """No move would cure it, and why, in one sentence."""
+
+    finding: Finding
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the proposing needs to know of policy and time."""
+
+    now: float
+    trial_seconds: float
+    day_seconds: float
+
+
+def propose(
+    finding: Finding, snapshot: Snapshot, targets: Mapping[TargetKey, Target], terms: Terms
+) -> Proposal | NoProposal:
+    """The move that serves most of the overdue gangs, in the order of their queue, from the cheapest source."""
+    if finding.cause is not Cause.SCHEDULING or finding.kind is not WaitingName.STARVED:
+        return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
+    state = snapshot.tenant_pool(finding.tenant, finding.pool)
+    destination = targets.get((f"trimtab-{finding.tenant}", finding.pool))
+    if state is None or destination is None:
+        return NoProposal(finding, "NO_KNOB", f"{finding.tenant} has no own object for pool {finding.pool}.")
+    entitled = state.entitled_now
+    if not isinstance(entitled, Known):
+        return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {entitled.reason}.")
+    room = _room(state, snapshot, entitled.value)
+    best: Proposal | None = None
+    for source, supply in _sources(finding, snapshot, targets.values()):
+        works, amount = _prefix(finding.works, state.reserved - entitled.value, min(room, supply))
+        if works and (best is None or len(works) > len(best.works)):
+            best = _proposal(finding, snapshot, (source, destination), works, amount, terms)
+    if best is not None:
+        return best
+    needs = finding.works[0].gpus + state.reserved - entitled.value
+    sentence = (
+        f"{finding.works[0].title} needs {needs} more GPUs of entitlement; at most {room} are allowed in one step "
+        "and no lender has so many to spare."
+    )
+    return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
+
+
+def _room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
+    """How much the entitlement may rise now: up to the burst (and ceiling), and by one step at most."""
+    ceiling = state.entitlement.ceiling
+    top = min(state.entitlement.burst_gpus, state.entitlement.burst_gpus if ceiling is None else ceiling)
+    total = sum(node.gpus for node in snapshot.pools[state.pool].nodes)
+    step = max(snapshot.pools[state.pool].gpus_per_node, int(total * STEP_RATIO))
+    return max(0, min(top - entitled, step))
+
+
+def _prefix(works: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:
+    """The longest run of gangs from the head of the queue that `supply` GPUs can serve: all of a gang or none of it.
+
+    `already_over`: GPUs in use beyond the entitlement (negative: still free); they need cover too.
+    """
+    chosen: list[Work] = []
+    amount, needed = 0, already_over
+    for work in works:
+        needed += work.gpus
+        if needed > supply:
+            break
+        chosen.append(work)
+        amount = max(0, needed)
+    return (tuple(chosen), amount) if amount > 0 else ((), 0)
+
+
+def _sources(finding: Finding, snapshot: Snapshot, targets: Iterable[Target]) -> Sequence[tuple[Target, int]]:
+    """Where GPUs may come from, cheapest first: the shared part, then floats that their tenants do not need now."""
+    ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
+    found: list[tuple[tuple[int, int, int, str], Target, int]] = []
+    for target in targets:
+        if target.pool != finding.pool or target.tenant == finding.tenant or not isinstance(target.observed, Known):
+            continue
+        if target.tenant is None:
+            found.append(((0, 0, 0, target.name), target, target.observed.value))
+            continue
+        lender = snapshot.tenant_pool(target.tenant, target.pool)
+        supply = _spare(lender, target.observed.value) if lender is not None and not lender.opted_out else 0
+        rank = ranks.get(lender.tier, 0) if lender is not None else 0
+        found.append(((1, rank, -supply, target.name), target, supply))
+    return [(target, supply) for _, target, supply in sorted(found, key=lambda item: item[0]) if supply > 0]
+
+
+def _spare(lender: TenantPool, floating: int) -> int:
+    """What of a tenant's float it neither uses nor waits for: taking more would leave it worse than it was agreed."""
+    entitled = known_or(lender.entitled_now, 0)
+    return max(0, min(floating, entitled - lender.reserved - lender.waiting))
+
+
+def _proposal(
+    finding: Finding,
+    snapshot: Snapshot,
+    move: tuple[Target, Target],
+    works: tuple[Work, ...],
+    amount: int,
+    terms: Terms,
+) -> Proposal:
+    source, destination = move
+    entitled = {
+        item.tenant: known_or(item.entitled_now, item.reserved)
+        for item in snapshot.tenants
+        if item.pool == finding.pool
+    }
+    if source.tenant is not None:
+        entitled[source.tenant] = entitled.get(source.tenant, 0) - amount
+    beneficiary = snapshot.tenant_pool(finding.tenant, finding.pool)
+    wanted = max(0, sum(work.gpus for work in works) - unused_quota(snapshot, finding.pool))
+    hit = victims(snapshot, beneficiary, wanted, entitled) if beneficiary else Victims((), wanted)
+    forecast = Forecast(
+        ready=tuple(reference(work) for work in works),
+        ready_by=terms.now + terms.trial_seconds,
+        evicted=tuple(reference(work) for work in hit.works),
+        lost_gpu_hours=lost_gpu_hours(hit.works, terms.now, terms.day_seconds),
+    )
+    fragmented = whole_nodes(snapshot.pools[finding.pool], works, hit.works)
+    return Proposal(finding, source, destination, amount, works, hit, fragmented, forecast)

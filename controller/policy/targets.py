@@ -1,0 +1,130 @@
+"""Own objects as the policy sees them: name, baseline, observed level; and which levels the ledger asks for. Pure.
+
+`level(target) = baseline - sum(taken from it) + sum(given to it)`: levels are derived from the ledger, never kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from collector.model.reading import Known, Reading
+from controller.api.errors import InvariantError
+from controller.policy.change import Change, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The part of one pool that one own object holds."""
+
+    name: str
+    """Name of the object, such as `trimtab-vision`."""
+    pool: str
+    tenant: str | None
+    """Whose floating part it is; None: the part lent to everybody."""
+    baseline: int
+    observed: Reading[int]
+    change_ids: tuple[str, ...] = ()
+    """Ids that the object's own annotation names: the authority on what is in force."""
+    foreign_manager: str | None = None
+    """Another field manager that owns part of its spec."""
+
+
+TargetKey = tuple[str, str]
+"""(object name, pool)"""
+
+
+def by_key(targets: Iterable[Target]) -> Mapping[TargetKey, Target]:
+    """Targets by name and pool."""
+    return {(target.name, target.pool): target for target in targets}
+
+
+def level(target: Target, changes: Iterable[Change]) -> int:
+    """GPUs that the object should hold, by the ledger."""
+    amount = target.baseline
+    for change in changes:
+        if not change.active or change.pool != target.pool:
+            continue
+        amount -= change.taken if change.source == target.name else 0
+        amount += change.given if change.destination == target.name else 0
+    return amount
+
+
+def check_levels(targets: Sequence[Target], changes: Sequence[Change]) -> None:
+    """Raise InvariantError unless every level is possible and no pool holds more than its baselines together."""
+    for pool in sorted({target.pool for target in targets}):
+        inside = [target for target in targets if target.pool == pool]
+        levels = {target.name: level(target, changes) for target in inside}
+        below = {name: amount for name, amount in levels.items() if amount < 0}
+        if below:
+            raise InvariantError(f"pool {pool}: levels below zero: {below}")
+        if sum(levels.values()) > sum(target.baseline for target in inside):
+            raise InvariantError(f"pool {pool}: levels {levels} add up to more than the baselines")
+
+
+def at_level(target: Target | None, changes: Iterable[Change]) -> bool:
+    """Whether the object was seen at the level that the ledger asks for."""
+    return target is not None and isinstance(target.observed, Known) and target.observed.value == level(target, changes)
+
+
+def advanced(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change]) -> Change:
+    """The next intent of a change: take first, then give; on the way back give back first, then return.
+
+    A second step is intended only once the first was seen on the object itself.
+    """
+    source = targets.get((change.source, change.pool))
+    destination = targets.get((change.destination, change.pool))
+    if change.stage is Stage.RETURNING:
+        return _backward(change, destination, changes)
+    if change.stage is Stage.ENDED or change.given == change.amount:
+        return change
+    if change.taken < change.amount:
+        return replace(change, taken=change.amount)
+    return replace(change, given=change.amount) if at_level(source, changes) else change
+
+
+def _backward(change: Change, destination: Target | None, changes: Sequence[Change]) -> Change:
+    """`amount` is what may stay for now; it only ever falls."""
+    if change.given > change.amount:
+        return replace(change, given=change.amount)
+    if change.taken > change.given and at_level(destination, changes):
+        return replace(change, taken=change.given)
+    return change
+
+
+def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change], now: float) -> Change:
+    """The change with what the objects themselves confirm: how much is really taken and given, and its next stage."""
+    if not change.active:
+        return change
+    source = targets.get((change.source, change.pool))
+    destination = targets.get((change.destination, change.pool))
+    taken = change.taken if at_level(source, changes) else change.taken_written
+    given = change.given if at_level(destination, changes) else change.given_written
+    change = replace(change, taken_written=taken, given_written=given)
+    if change.stage is Stage.INTENDED and given == change.amount:
+        waited = now - change.created_at
+        forecast = replace(change.forecast, ready_by=change.forecast.ready_by + waited)
+        return replace(change, stage=Stage.ON_TRIAL, applied_at=now, forecast=forecast)
+    if change.stage is Stage.RETURNING and change.taken == change.given == taken == given == 0:
+        return change.ended(now)
+    return change
+
+
+def lagging(targets: Sequence[Target], changes: Sequence[Change]) -> tuple[Target, ...]:
+    """Targets of active changes whose object is not at its level: what to write, those to be lowered first.
+
+    An object that no active change touches is left as it is: the baseline is written by people.
+    """
+    touched = {(name, c.pool) for c in changes if c.active for name in (c.source, c.destination)}
+    wrong = [
+        target
+        for target in targets
+        if (target.name, target.pool) in touched
+        and isinstance(target.observed, Known)
+        and not at_level(target, changes)
+    ]
+
+    def rise(target: Target) -> int:
+        return level(target, changes) - (target.observed.value if isinstance(target.observed, Known) else 0)
+
+    return tuple(sorted(wrong, key=lambda target: (rise(target) > 0, target.name, target.pool)))

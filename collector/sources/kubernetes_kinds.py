@@ -1,0 +1,96 @@
+"""Which kinds of objects are read, where they are served, and how all of them together become a Picture. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from collector.model.objects import Picture
+from collector.parse import kubernetes as core
+from collector.parse import kueue
+from collector.parse.json_fields import JsonObject
+
+KUEUE_GROUP: Final = "kueue.x-k8s.io"
+_KUEUE_VERSIONS: Final = ("v1beta2", "v1beta1")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind by its plural `name`, its API group ("" for the core), the versions we can read, the best first."""
+
+    name: str
+    group: str
+    versions: tuple[str, ...]
+    project: Callable[[JsonObject], object | None]
+    """Object → projection; None when it does not matter to us; raises ParseProblem."""
+
+    def path(self, version: str) -> str:
+        """Path of the list of all its objects in the cluster."""
+        root = f"/apis/{self.group}" if self.group else "/api"
+        return f"{root}/{version}/{self.name}"
+
+
+KINDS: Final = (
+    Kind("nodes", "", ("v1",), core.node),
+    Kind("namespaces", "", ("v1",), core.namespace),
+    Kind("pods", "", ("v1",), core.pod),
+    Kind("resourcequotas", "", ("v1",), core.resource_quota),
+    Kind("jobs", "batch", ("v1",), core.job),
+    Kind("priorityclasses", "scheduling.k8s.io", ("v1",), core.priority_class),
+    Kind("workloads", KUEUE_GROUP, _KUEUE_VERSIONS, kueue.workload),
+    Kind("localqueues", KUEUE_GROUP, _KUEUE_VERSIONS, kueue.local_queue),
+    Kind("clusterqueues", KUEUE_GROUP, _KUEUE_VERSIONS, kueue.cluster_queue),
+    Kind("cohorts", KUEUE_GROUP, _KUEUE_VERSIONS, kueue.cohort),
+    Kind("resourceflavors", KUEUE_GROUP, _KUEUE_VERSIONS, kueue.resource_flavor),
+    Kind("workloadpriorityclasses", KUEUE_GROUP, _KUEUE_VERSIONS, core.priority_class),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KindState:
+    """What is known of one kind at a moment."""
+
+    objects: Mapping[str, Any] = field(default_factory=dict)
+    """uid → projection."""
+    malformed: Mapping[str, str] = field(default_factory=dict)
+    """uid → why it could not be understood."""
+    confirmed_at: float | None = None
+    """When the API server last vouched for it; None when it was never read."""
+    problem: str | None = None
+    """Why it cannot be read now."""
+    served: bool = True
+
+
+def picture_of(states: Mapping[str, KindState], now: float, since: float) -> Picture:
+    """The picture at `now`. Its age is that of the oldest kind that was read; when none was, the time since `since`."""
+
+    def by_uid(kind: str) -> Mapping[str, Any]:
+        return states[kind].objects
+
+    def by_name(kind: str) -> dict[str, Any]:
+        return {found.name: found for found in sorted(by_uid(kind).values(), key=lambda found: str(found.name))}
+
+    def in_namespaces(kind: str) -> tuple[Any, ...]:
+        return tuple(sorted(by_uid(kind).values(), key=lambda found: (found.namespace, found.name)))
+
+    confirmed = [state.confirmed_at for state in states.values() if state.served and state.confirmed_at is not None]
+    return Picture(
+        taken_at=now,
+        nodes=by_name("nodes"),
+        namespaces=by_name("namespaces"),
+        pods=by_uid("pods"),
+        jobs=by_uid("jobs"),
+        workloads=by_uid("workloads"),
+        local_queues=in_namespaces("localqueues"),
+        cluster_queues=by_name("clusterqueues"),
+        cohorts=by_name("cohorts"),
+        flavors=by_name("resourceflavors"),
+        resource_quotas=in_namespaces("resourcequotas"),
+        priority_classes=by_name("priorityclasses"),
+        workload_priority_classes=by_name("workloadpriorityclasses"),
+        unreadable={kind: state.problem for kind, state in states.items() if state.problem is not None},
+        unserved=frozenset(kind for kind, state in states.items() if not state.served),
+        malformed={kind: tuple(state.malformed.values()) for kind, state in states.items() if state.malformed},
+        age_seconds=max(0.0, now - min(confirmed, default=since)),
+    )

@@ -21,7 +21,7 @@ from collector.model.tenancy import UNASSIGNED, DoubleClaim, Entitlement, Site, 
 STALE_PICTURE_SECONDS = 90.0
 """Older than this, the picture of the API server is no ground for a decision (age in wall seconds)."""
 
-NEEDED_KINDS = ("Node", "Pod", "Namespace", "Job", "Workload", "LocalQueue", "ClusterQueue", "Cohort")
+NEEDED_KINDS = ("nodes", "pods", "namespaces", "jobs", "workloads", "localqueues", "clusterqueues", "cohorts")
 
 
 def assemble(
@@ -57,7 +57,7 @@ def assemble(
         evidence=evidence,
         namespace_tenants=owners,
         lies=lies,
-        blind=(*_blind(picture), *evidence.blind),
+        blind=_blind(picture),
     )
     return snapshot, advanced
 

@@ -69,7 +69,7 @@ def root_cohort(cohorts: Mapping[str, Cohort], name: str) -> str:
 
 def kueue_quota_total(picture: Picture, pool: Pool) -> Reading[int]:
     """Sum of nominal quota for the pool's flavor over all ClusterQueues and Cohorts."""
-    problem = _unreadable(picture, ("ClusterQueue", "Cohort"))
+    problem = _unreadable(picture, ("clusterqueues", "cohorts"))
     if problem is not None:
         return problem
     key = (pool.flavor or "", pool.resource)
@@ -81,7 +81,7 @@ def kueue_quota_total(picture: Picture, pool: Pool) -> Reading[int]:
 
 def leaf_amount(picture: Picture, leaf: str, pool: Pool) -> Reading[int]:
     """What Trimtab's own Cohort `leaf` holds of the pool now; a missing Cohort holds nothing."""
-    problem = _unreadable(picture, ("Cohort",))
+    problem = _unreadable(picture, ("cohorts",))
     if problem is not None:
         return problem
     cohort = picture.cohorts.get(leaf)

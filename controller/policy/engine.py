@@ -1,6 +1,6 @@
 """`decide()`: one pure function from a snapshot to findings, decisions, and the ledger after them.
 
-The same function runs live, in shadow, in replay and in simulation. Nothing is written here: the ledger it returns holds
+The same function runs live, in shadow, in replay, in simulation. Nothing is written here: the ledger it returns holds
 intents, and `controller.runtime` writes objects until they agree with it. Equal input in any order gives equal output.
 """
 

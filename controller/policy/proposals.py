@@ -1,4 +1,4 @@
-"""Proposals: for a finding that quota would cure, how much to move from where to where, and what that would do. Pure."""
+"""Proposals: for a finding that quota would cure, what to move from where to where, and what that would do. Pure."""
 
 from __future__ import annotations
 

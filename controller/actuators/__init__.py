@@ -1,0 +1,1 @@
+"""How decisions reach the world: server-side apply, or not at all. Dry run is an actuator, never an `if`."""

@@ -1,0 +1,27 @@
+"""What every actuator can do. An actuator knows nothing of policies: it is given a path and a whole manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Actuator(Protocol):
+    """Writes one own object."""
+
+    def preview(self, path: str, manifest: Mapping[str, Any]) -> None:
+        """Ask the other side whether it would take the manifest. Raises ApplyError when not."""
+
+    def apply(self, path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the manifest; the object as it stands afterwards. Raises ApplyError."""
+
+
+class NoWrites:
+    """The actuator of Observe and Recommend: nothing is written, and a write that comes here all the same is refused."""
+
+    def preview(self, path: str, manifest: Mapping[str, Any]) -> None:
+        """Nothing to ask."""
+
+    def apply(self, path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the manifest back as if it were the object: would-be levels, for plans."""
+        return dict(manifest)

@@ -1,0 +1,86 @@
+"""The ledger in the cluster: ConfigMap `trimtab-ledger`, one key per change. Intent is written before the object.
+
+A write names the version it was read at, so that two controllers can not overwrite each other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from collector.sources.errors import Conflict, NotFound
+from collector.sources.kubernetes_api import KubernetesApi
+from controller.policy.change import Change
+from controller.policy.ledger import Ledger
+from controller.policy.ledger_text import change_text, read_change
+
+NAME = "trimtab-ledger"
+DEFAULT_NAMESPACE = "trimtab-system"
+_UNFIT_FOR_A_KEY = re.compile(r"[^-._a-zA-Z0-9]")
+
+
+class LedgerLost(Exception):
+    """Somebody else wrote the ledger since we read it: read it again before anything is decided."""
+
+
+class LedgerStore:
+    """Reads and writes the ledger. Raises SourceError; a broken entry is set aside, never dropped."""
+
+    def __init__(self, api: KubernetesApi, namespace: str = DEFAULT_NAMESPACE) -> None:
+        self._api, self._path = api, f"/api/v1/namespaces/{namespace}/configmaps"
+        self._namespace = namespace
+        self._version: str | None = None
+        self._written: dict[str, str] = {}
+        self.unreadable: dict[str, str] = {}
+        """Keys whose text is no change, and why; they stay in the ConfigMap as they are."""
+
+    def load(self) -> Ledger:
+        """The ledger as the cluster holds it; an absent one is empty."""
+        try:
+            found = self._api.get(f"{self._path}/{NAME}")
+        except NotFound:
+            self._version, self._written = None, {}
+            return Ledger()
+        self._version = found["metadata"]["resourceVersion"]
+        self._written = dict(found.get("data") or {})
+        self.unreadable = {}
+        changes: list[Change] = []
+        for key, text in sorted(self._written.items()):
+            try:
+                changes.append(read_change(text))
+            except ValueError as error:
+                self.unreadable[key] = str(error)
+        ordered = sorted(changes, key=lambda change: (change.created_at, change.id))
+        return Ledger(tuple(ordered))
+
+    def save(self, ledger: Ledger) -> None:
+        """Write the changes, if they differ from what is written. Raises LedgerLost when someone else wrote first."""
+        data = {_key(change): change_text(change) for change in ledger.changes}
+        data |= {key: text for key, text in self._written.items() if key in self.unreadable}
+        if data == self._written and (self._version is not None or not data):
+            return
+        body: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": NAME, "namespace": self._namespace},
+            "data": data,
+        }
+        query = {"fieldManager": "trimtab"}
+        try:
+            if self._version is None:
+                answer = self._api.request("POST", self._path, body, query=query)
+            else:
+                body["metadata"]["resourceVersion"] = self._version
+                answer = self._api.request("PUT", f"{self._path}/{NAME}", body, query=query)
+        except (Conflict, NotFound) as error:
+            raise LedgerLost(str(error)) from error
+        self._version, self._written = answer["metadata"]["resourceVersion"], data
+
+    def reload(self, before: Ledger) -> Ledger:
+        """Read again, keeping what only lives in memory."""
+        return replace(self.load(), confirmations=before.confirmations, latched=before.latched)
+
+
+def _key(change: Change) -> str:
+    return _UNFIT_FOR_A_KEY.sub("-", change.id)

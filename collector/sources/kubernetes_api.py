@@ -11,9 +11,8 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 import orjson
@@ -25,9 +24,8 @@ from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, 
 from collector.sources.errors import Malformed, SourceError, Throttled, TimedOut, Unreachable
 from collector.sources.kubernetes_answers import error_from_answer, error_from_failure, error_from_status
 from collector.sources.kubernetes_identity import KubernetesIdentity
+from collector.sources.kubernetes_port import JsonObject, Page, Query, WatchEvent
 
-JsonObject: TypeAlias = dict[str, Any]
-Query: TypeAlias = Mapping[str, str | int]
 T = TypeVar("T")
 
 _CONNECT_SECONDS: Final = 5.0
@@ -40,29 +38,6 @@ _READ_ATTEMPTS: Final = 4
 _RETRY_WITHIN_SECONDS: Final = 10.0
 _SILENCE_SECONDS: Final = 10.0
 """How long past its own end a watch may say nothing before it counts as hanging."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A part of a list. `resource_version` is that of the whole list."""
-
-    items: list[Any]
-    resource_version: str
-
-
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
-    """One event of a watch: ADDED, MODIFIED, DELETED or BOOKMARK, and the object it speaks of."""
-
-    kind: str
-    object: JsonObject
-
-    @property
-    def resource_version(self) -> str:
-        """From here a later watch can go on; "" when the object does not say."""
-        metadata = self.object.get("metadata")
-        version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-        return version if isinstance(version, str) else ""
 
 
 class WatchStream:

@@ -10,8 +10,8 @@ from collector.model.objects import Picture
 from collector.parse.json_fields import ParseProblem, as_object
 from collector.parse.kubernetes import uid_of
 from collector.sources.errors import Malformed, NotFound, SourceError, TimedOut, Unreachable
-from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_kinds import KINDS, Kind, KindState, picture_of
+from collector.sources.kubernetes_port import ObjectReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def project(kind: Kind, raw: object) -> Projected:
         return Projected(uid, None, f"{_name_of(raw)}: {problem}")
 
 
-def served_version(api: KubernetesApi, kind: Kind) -> str:
+def served_version(api: ObjectReader, kind: Kind) -> str:
     """The version to read. Raises NotFound when the cluster lacks the group, Malformed when we know none of its."""
     if len(kind.versions) == 1:
         return kind.versions[0]
@@ -55,7 +55,7 @@ def served_version(api: KubernetesApi, kind: Kind) -> str:
     raise Malformed("GET", path, f"serves {served}, expected one of {list(kind.versions)}")
 
 
-def read_list(api: KubernetesApi, kind: Kind, version: str, page_size: int) -> Listing:
+def read_list(api: ObjectReader, kind: Kind, version: str, page_size: int) -> Listing:
     """List all objects of a kind. Raises SourceError."""
     objects: dict[str, Any] = {}
     malformed: dict[str, str] = {}
@@ -71,7 +71,7 @@ def read_list(api: KubernetesApi, kind: Kind, version: str, page_size: int) -> L
     return Listing(objects, malformed, resource_version)
 
 
-def look_once(api: KubernetesApi, now: float, page_size: int = 500) -> Picture:
+def look_once(api: ObjectReader, now: float, page_size: int = 500) -> Picture:
     """A picture from lists, for a command that looks once. A kind that cannot be read stands in `unreadable`.
 
     Raises SourceError when nothing at all could be read, CredentialsProblem when there is nobody to ask as.

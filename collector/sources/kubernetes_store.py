@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from collector.sources.kubernetes_api import WatchEvent
 from collector.sources.kubernetes_kinds import Kind, KindState
 from collector.sources.kubernetes_lists import Listing, project
+from collector.sources.kubernetes_port import WatchEvent
 
 
 class KindStore:

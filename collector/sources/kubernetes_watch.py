@@ -15,9 +15,9 @@ from typing import Final
 
 from collector.model.objects import Picture
 from collector.sources.errors import CredentialsProblem, Gone, NotFound, SourceError, Throttled
-from collector.sources.kubernetes_api import KubernetesApi, WatchStream
 from collector.sources.kubernetes_kinds import KINDS, Kind, picture_of
 from collector.sources.kubernetes_lists import read_list, served_version
+from collector.sources.kubernetes_port import EventStream, ObjectReader
 from collector.sources.kubernetes_store import KindStore
 
 Clock = Callable[[], float]
@@ -44,7 +44,7 @@ class WatchSettings:
 class KindFollower:
     """Keeps the store of one kind up to date: `run` until told to stop, in a thread of its own."""
 
-    def __init__(self, api: KubernetesApi, kind: Kind, settings: WatchSettings, clock: Clock) -> None:
+    def __init__(self, api: ObjectReader, kind: Kind, settings: WatchSettings, clock: Clock) -> None:
         self.kind, self.store = kind, KindStore()
         self._api, self._settings, self._clock = api, settings, clock
         self._version = ""
@@ -52,7 +52,7 @@ class KindFollower:
         """Resource version from which a watch can go on; "" when only a list can help."""
         self._listed_at = 0.0
         self._failures = 0
-        self._stream: WatchStream | None = None
+        self._stream: EventStream | None = None
 
     def run(self, stop: threading.Event) -> None:
         """Follow the kind until `stop` is set."""
@@ -67,23 +67,12 @@ class KindFollower:
         """List if it is time, then watch once. Returns the seconds to pause before the next step."""
         try:
             self._list_when_due()
-            self._watch(stop)
-        except NotFound as problem:
-            self._failures += 1
-            if self.store.state().confirmed_at is not None and self._failures < _FAILURES_UNTIL_LIST:
-                self.store.fail(str(problem))
-                return self._pause_seconds(problem)
-            self._position = ""
-            self.store.unserve()
-            return self._settings.unserved_seconds
+            return self._watch(stop)
         except (SourceError, CredentialsProblem) as problem:
+            if stop.is_set():
+                return 0.0
             self._failures += 1
-            if isinstance(problem, Gone) or self._failures >= _FAILURES_UNTIL_LIST:
-                self._position = ""
-            if not isinstance(problem, Gone) or self._failures >= _FAILURES_UNTIL_LIST:
-                self.store.fail(str(problem))
-            return self._pause_seconds(problem)
-        return 0.0
+            return self._pause_after(problem)
 
     def interrupt(self) -> None:
         """End the watch that is open, from another thread."""
@@ -100,27 +89,36 @@ class KindFollower:
         self.store.replace(listing, asked_at)
         self._position, self._listed_at = listing.resource_version, asked_at
 
-    def _watch(self, stop: threading.Event) -> None:
-        path = self.kind.path(self._version)
+    def _watch(self, stop: threading.Event) -> float:
         opened_at = self._clock()
-        self._stream = self._api.watch(path, self._position, self._settings.watch_seconds)
+        stream = self._api.watch(self.kind.path(self._version), self._position, self._settings.watch_seconds)
+        self._stream = stream
         if stop.is_set():
-            self._stream.interrupt()
+            stream.interrupt()
         self.store.confirm(self._clock())
-        self._failures = 0
-        for event in self._stream:
-            self._position = event.resource_version or self._position
+        for event in stream:
             if event.kind == "BOOKMARK":
                 self.store.confirm(self._clock())
             else:
                 self.store.take(self.kind, event, self._clock())
+            self._position = event.resource_version or self._position
+            self._failures = 0
         self.store.confirm(self._clock())
-        if self._clock() - opened_at < _SHORTEST_WATCH_SECONDS:
-            stop.wait(_SHORTEST_WATCH_SECONDS)  # a server that ends each watch at once must not be asked in a circle
+        self._failures = 0
+        # A server that ends each watch at once must not be asked in a circle.
+        return 0.0 if self._clock() - opened_at > _SHORTEST_WATCH_SECONDS else _SHORTEST_WATCH_SECONDS
 
-    def _pause_seconds(self, problem: Exception) -> float:
+    def _pause_after(self, problem: SourceError | CredentialsProblem) -> float:
+        lasting = self._failures >= _FAILURES_UNTIL_LIST
+        if lasting or isinstance(problem, Gone):
+            self._position = ""
+        if isinstance(problem, NotFound) and (lasting or self.store.state().confirmed_at is None):
+            self.store.unserve()
+            return self._settings.unserved_seconds
+        if lasting or not isinstance(problem, Gone):  # a version that is gone is everyday life, and a list away
+            self.store.fail(str(problem))
         if isinstance(problem, Throttled) and problem.retry_after_seconds is not None:
-            return problem.retry_after_seconds
+            return min(problem.retry_after_seconds, self._settings.unserved_seconds)
         growing = self._settings.first_pause_seconds * 2.0 ** min(self._failures - 1, 10)
         # Jitter keeps the threads of all kinds from coming back together; chance is no secret here.
         return min(growing, self._settings.longest_pause_seconds) * (0.75 + 0.5 * random.random())
@@ -131,7 +129,7 @@ class ClusterWatch:
 
     def __init__(
         self,
-        api: KubernetesApi,
+        api: ObjectReader,
         settings: WatchSettings | None = None,
         clock: Clock = time.time,
         kinds: tuple[Kind, ...] = KINDS,

@@ -4,8 +4,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
-# Real parts that take minutes to build; what is built once is kept in the user's cache.
-BUILT_PARTS := etcd kubernetes kueue kwok
 TESTBED_PARTS ?= kubernetes kueue kwok prometheus
 SLOW_TESTS := tests/integration tests/e2e tests/benchmarks
 ONLY ?=
@@ -19,9 +17,9 @@ help: ## show this list
 setup:
 	@scripts/setup.sh
 
-# In the background, so that it costs no time while the unit tests run; whoever needs a part waits for it.
+# In the background while the unit tests run; whoever needs a part waits for it. Kept in the user's cache.
 parts: setup
-	@$(BIN)/python -m tests.testbed build $(BUILT_PARTS) >build/parts.log 2>&1 </dev/null &
+	@$(BIN)/python -m tests.testbed build --all >build/parts.log 2>&1 </dev/null &
 
 test: parts ## everything, real parts included
 	@$(BIN)/pytest

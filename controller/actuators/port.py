@@ -17,7 +17,7 @@ class Actuator(Protocol):
 
 
 class NoWrites:
-    """The actuator of Observe and Recommend: nothing is written, and a write that comes here all the same is refused."""
+    """The actuator of plans and shadows: nothing is written; what would be written is given back."""
 
     def preview(self, path: str, manifest: Mapping[str, Any]) -> None:
         """Nothing to ask."""

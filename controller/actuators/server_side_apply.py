@@ -1,4 +1,4 @@
-"""Server-side apply with field manager `trimtab`, never forced, previewed by the server, tried again within a budget."""
+"""Server-side apply with field manager `trimtab`, never forced, previewed by the server, retried within a budget."""
 
 from __future__ import annotations
 

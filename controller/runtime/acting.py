@@ -1,0 +1,145 @@
+"""Writes own objects until they agree with the ledger: intent first, take before give, each step seen before the next.
+
+A crash between any two steps leaves either an intent that is completed or sent back at the next start, or an object
+whose mark says what is in force on it. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from collector.model.objects import Picture
+from collector.model.reading import Known
+from collector.model.tenancy import Site
+from collector.parse.kueue import cohort as parse_cohort
+from controller.actuators.port import Actuator
+from controller.api.errors import ApplyError, InvariantError
+from controller.knobs import kueue
+from controller.policy.change import Change, Stage
+from controller.policy.ledger import Ledger
+from controller.policy.targets import Target, advanced, by_key, check_levels, lagging, recorded
+
+_MOST_STEPS = 64
+"""Far more than a tick can need; a bound, so that a mistake of ours can not write for ever."""
+
+
+class LedgerWriter(Protocol):
+    """Where intents and outcomes are kept."""
+
+    def save(self, ledger: Ledger) -> None:
+        """Write the ledger if it differs from what is kept; returns once it is durable."""
+
+
+class Fence(Protocol):
+    """Says, before each write, whether we may still write."""
+
+    def check(self) -> None:
+        """Raise FenceError when the lease is no longer ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One write that the API server took, for the audit trail."""
+
+    target: str
+    pool: str
+    before: int | None
+    after: int
+    change_ids: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Acting:
+    """One tick's writing. `written` and `problems` tell afterwards what was done and what was refused."""
+
+    actuator: Actuator
+    ledger_writer: LedgerWriter
+    fence: Fence
+    baseline: kueue.Baseline
+    site: Site
+    clock: Callable[[], float]
+    written: list[Written] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def bring_about(self, ledger: Ledger, targets: Sequence[Target]) -> Ledger:
+        """Write until nothing is left to do or something refuses. Returns the ledger as it is then."""
+        current = list(targets)
+        ledger = self._previewed(ledger, current)
+        for _ in range(_MOST_STEPS):
+            intended = self._intended(ledger, current)
+            check_levels(current, intended.changes)
+            wrong = lagging(current, intended.changes)
+            if wrong:
+                self.fence.check()
+            self.ledger_writer.save(intended)
+            if wrong and not self._write(wrong[0], intended, current):
+                return intended
+            confirmed = self._recorded(intended, current)
+            self.ledger_writer.save(confirmed)
+            if confirmed == ledger:
+                return ledger
+            ledger = confirmed
+        raise InvariantError(f"{_MOST_STEPS} steps did not bring the objects to their levels")
+
+    def _intended(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
+        """The next intents of all changes. A change whose objects can not be read waits."""
+        places = by_key(current)
+        for change in ledger.active:
+            ledger = ledger.with_change(advanced(change, places, ledger.changes))
+        return ledger
+
+    def _recorded(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
+        places = by_key(current)
+        for change in ledger.active:
+            ledger = ledger.with_change(recorded(change, places, ledger.changes, self.clock()))
+        return ledger
+
+    def _previewed(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
+        """New changes are shown to the API server first; what it would refuse is never begun."""
+        for change in ledger.active:
+            if change.stage is not Stage.INTENDED or change.taken:
+                continue
+            whole = replace(change, taken=change.amount, given=change.amount)
+            changes = [whole if item.id == change.id else item for item in ledger.changes]
+            try:
+                for name in (change.source, change.destination):
+                    self.actuator.preview(*self._manifest(name, current, changes))
+            except ApplyError as error:
+                self.problems.append(f"change {change.id} was not begun: {error}")
+                ledger = ledger.with_change(change.ended(self.clock(), f"refused in preview: {error.code}"))
+        return ledger
+
+    def _manifest(
+        self, name: str, current: Sequence[Target], changes: Sequence[Change]
+    ) -> tuple[str, Mapping[str, Any]]:
+        leaf = self.baseline.leaf(name)
+        if leaf is None:
+            raise InvariantError(f"{name} is no own object of the baseline")
+        return kueue.manifest_path(name), kueue.manifest(leaf, self.site, current, changes)
+
+    def _write(self, target: Target, ledger: Ledger, current: list[Target]) -> bool:
+        """Write one own object. False when it was refused: the rest waits for the next tick."""
+        path, manifest = self._manifest(target.name, current, ledger.changes)
+        try:
+            answer = self.actuator.apply(path, manifest)
+        except ApplyError as error:
+            self.problems.append(str(error))
+            return False
+        for number, item in enumerate(current):
+            if item.name == target.name:
+                current[number] = self._seen(item, answer)
+                self._note(item, current[number])
+        return True
+
+    def _seen(self, item: Target, answer: Mapping[str, Any]) -> Target:
+        cohort = parse_cohort(dict(answer))
+        picture = Picture(taken_at=self.clock(), cohorts={cohort.name: cohort})
+        fresh = by_key(kueue.targets(self.baseline, picture, self.site))
+        return fresh[item.name, item.pool]
+
+    def _note(self, before: Target, after: Target) -> None:
+        if isinstance(after.observed, Known) and before.observed != after.observed:
+            was = before.observed.value if isinstance(before.observed, Known) else None
+            self.written.append(Written(after.name, after.pool, was, after.observed.value, after.change_ids))

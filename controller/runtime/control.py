@@ -1,0 +1,64 @@
+"""What people tell a running Trimtab through the cluster: ConfigMap `trimtab-control`. And the baseline they keep there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.sources.errors import NotFound
+from collector.sources.kubernetes_api import KubernetesApi
+from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE
+from controller.knobs.kueue import Baseline, read_baseline
+
+CONTROL_NAME = "trimtab-control"
+BASELINE_NAME = "trimtab-baseline"
+BASELINE_KEY = "baseline.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """People's word. `paused`: the reason, "" when not paused."""
+
+    paused: str = ""
+
+
+def read_control(api: KubernetesApi, namespace: str) -> Control:
+    """What people said last. Raises SourceError."""
+    try:
+        found = api.get(f"/api/v1/namespaces/{namespace}/configmaps/{CONTROL_NAME}")
+    except NotFound:
+        return Control()
+    return Control(paused=str((found.get("data") or {}).get("paused") or ""))
+
+
+def write_control(api: KubernetesApi, namespace: str, control: Control) -> None:
+    """Say it. Raises SourceError."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": CONTROL_NAME, "namespace": namespace},
+        "data": {"paused": control.paused},
+    }
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{CONTROL_NAME}"
+    query = {"fieldManager": "trimtab-cli", "force": "true"}
+    api.request("PATCH", path, body, content_type=APPLY_CONTENT_TYPE, query=query)
+
+
+@dataclass(slots=True)
+class BaselineSource:
+    """The baseline from a file, else from ConfigMap `trimtab-baseline`, which Trimtab reads and never writes."""
+
+    api: KubernetesApi
+    namespace: str
+    file: Path | None = None
+
+    def read(self) -> Baseline:
+        """The baseline; empty where none is kept. Raises InputError, SourceError, OSError."""
+        if self.file is not None:
+            return read_baseline(self.file.read_text(encoding="utf-8"), str(self.file))
+        try:
+            found = self.api.get(f"/api/v1/namespaces/{self.namespace}/configmaps/{BASELINE_NAME}")
+        except NotFound:
+            return Baseline()
+        text = str((found.get("data") or {}).get(BASELINE_KEY) or "")
+        return read_baseline(text, f"ConfigMap {self.namespace}/{BASELINE_NAME}")

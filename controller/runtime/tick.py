@@ -1,0 +1,126 @@
+"""One tick: observe, assess, decide, guard, act, verify, each through its own room, and a report that tells it all.
+
+A source that fails makes the tick hold and say so; it never ends the loop. Only a lost lease does (FenceError).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from collector.sources.errors import CredentialsProblem, SourceError
+from controller.actuators.port import Actuator
+from controller.api.documents import Documents
+from controller.api.errors import InputError, InvariantError
+from controller.api.policy import Mode, Policy
+from controller.knobs.kueue import Baseline
+from controller.knobs.marks import adopted
+from controller.policy.engine import Outcome, decide
+from controller.policy.ledger import Ledger
+from controller.runtime.acting import Acting, Fence, Written
+from controller.runtime.configuration import Configuration
+from controller.runtime.control import BaselineSource, Control
+from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.observe import Observation, Observer
+
+
+@dataclass(frozen=True, slots=True)
+class TickReport:
+    """What one tick saw, decided and wrote."""
+
+    at: float
+    mode: Mode
+    paused: str
+    outcome: Outcome | None
+    observation: Observation | None
+    ledger: Ledger
+    written: tuple[Written, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What was refused or could not be read, each a sentence."""
+    wake_at: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence of this tick."""
+        if self.outcome is None:
+            return f"Held: {self.problems[0]}" if self.problems else "Held."
+        return self.outcome.sentence
+
+
+@dataclass(slots=True)
+class Controller:
+    """The loop's body. `tick` may be called by a timer, by a doorbell, or by a test."""
+
+    configuration: Configuration
+    observer: Observer
+    store: LedgerStore
+    actuator: Actuator
+    fence: Fence
+    baseline_source: BaselineSource
+    read_control: Callable[[], Control]
+    clock: Callable[[], float]
+    ceiling: Mode = Mode.OBSERVE
+    time_scale: float = 1.0
+    ledger: Ledger = field(default_factory=Ledger)
+    _baseline: Baseline | None = None
+
+    def tick(self) -> TickReport:
+        """Look, decide, write. Raises FenceError when the lease was lost on the way."""
+        now, problems = self.clock(), list[str]()
+        documents = self._documents(problems)
+        policy = documents.policy.scaled(self.time_scale)
+        paused = ""
+        try:
+            control = self.read_control()
+            paused = control.paused or ("paused in the policy" if policy.paused else "")
+            baseline = self._read_baseline(problems)
+            self.ledger = self.store.reload(self.ledger)
+            problems += [f"ledger entry {key}: {why}" for key, why in self.store.unreadable.items()]
+            observation = self.observer.look(documents.site.scaled(self.time_scale), baseline, now)
+            return self._decided(replace(policy, paused=bool(paused)), baseline, observation, paused, problems)
+        except (SourceError, CredentialsProblem, LedgerLost) as error:
+            problems.append(str(error))
+        except InvariantError as error:
+            self.ledger = replace(self.ledger, latched=str(error))
+            problems.append(f"latched: {error}")
+        wake_at = now + policy.cadence.tick_seconds
+        mode = min(self.ceiling, policy.mode)
+        return TickReport(now, mode, paused, None, None, self.ledger, (), tuple(problems), wake_at)
+
+    def _decided(
+        self, policy: Policy, baseline: Baseline, observation: Observation, paused: str, problems: list[str]
+    ) -> TickReport:
+        snapshot = observation.snapshot
+        for change in adopted(self.ledger.changes, observation.marks, snapshot.taken_at):
+            problems.append(f"change {change.id} was adopted from its marks: the ledger did not know it")
+            self.ledger = self.ledger.with_change(change)
+        outcome = decide(snapshot, policy, self.ceiling, self.ledger, observation.targets)
+        acting = Acting(self.actuator, self.store, self.fence, baseline, snapshot.site, self.clock)
+        self.ledger = outcome.ledger
+        if not snapshot.blind:
+            self.ledger = acting.bring_about(outcome.ledger, observation.targets)
+        return TickReport(
+            at=snapshot.taken_at,
+            mode=min(self.ceiling, policy.mode),
+            paused=paused,
+            outcome=outcome,
+            observation=observation,
+            ledger=self.ledger,
+            written=tuple(acting.written),
+            problems=(*problems, *acting.problems),
+            wake_at=outcome.wake_at,
+        )
+
+    def _documents(self, problems: list[str]) -> Documents:
+        documents, mistake = self.configuration.reload()
+        if mistake is not None:
+            problems.append(f"the last good documents stay in force: {mistake}")
+        return documents
+
+    def _read_baseline(self, problems: list[str]) -> Baseline:
+        """The baseline, or the last good one while the present one is broken."""
+        try:
+            self._baseline = self.baseline_source.read()
+        except (InputError, OSError) as error:
+            problems.append(f"baseline not readable, the last good one stays in force: {error}")
+        return self._baseline if self._baseline is not None else Baseline()

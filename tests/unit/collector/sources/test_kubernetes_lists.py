@@ -1,0 +1,52 @@
+"""One look at a cluster by lists alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.sources.errors import Forbidden, SourceError, Unreachable
+from collector.sources.kubernetes_kinds import KINDS
+from collector.sources.kubernetes_lists import look_once
+from tests.unit.collector.sources.fake_cluster import FakeReader, pod
+
+NODES_PATH, PODS_PATH = "/api/v1/nodes", "/api/v1/pods"
+CORE = [kind for kind in KINDS if len(kind.versions) == 1]
+
+
+def plain_cluster() -> FakeReader:
+    """A cluster with one pod and without Kueue."""
+    reader = FakeReader()
+    reader.lists = {kind.path("v1"): [] for kind in CORE}
+    reader.lists[PODS_PATH] = [pod("u1"), pod("u2", gpus="many")]
+    return reader
+
+
+def test_a_plain_cluster_is_seen_without_kueue() -> None:
+    picture = look_once(plain_cluster(), now=5.0)
+    assert set(picture.pods) == {"u1"}
+    assert len(picture.malformed["pods"]) == 1
+    assert "workloads" in picture.unserved
+    assert (picture.unreadable, picture.age_seconds, picture.taken_at) == ({}, 0.0, 5.0)
+
+
+def test_a_kind_that_may_not_be_read_does_not_hide_the_others() -> None:
+    reader = plain_cluster()
+    reader.lists[NODES_PATH] = Forbidden("GET", NODES_PATH, "nodes is forbidden", status=403)
+    picture = look_once(reader, now=5.0)
+    assert set(picture.unreadable) == {"nodes"}
+    assert set(picture.pods) == {"u1"}
+
+
+def test_a_server_that_is_away_is_asked_only_once() -> None:
+    reader = plain_cluster()
+    reader.lists[NODES_PATH] = Unreachable("GET", NODES_PATH, "connection refused")
+    with pytest.raises(Unreachable):
+        look_once(reader, now=5.0)
+    assert reader.asked == [f"list {NODES_PATH}"]
+
+
+def test_a_user_who_may_read_nothing_is_told_so() -> None:
+    reader = FakeReader()
+    reader.lists = {kind.path("v1"): Forbidden("GET", kind.path("v1"), "no", status=403) for kind in CORE}
+    with pytest.raises(SourceError, match="no"):
+        look_once(reader, now=5.0)

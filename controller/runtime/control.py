@@ -1,4 +1,4 @@
-"""What people tell a running Trimtab through the cluster: ConfigMap `trimtab-control`. And the baseline they keep there."""
+"""What people tell a running Trimtab: ConfigMap `trimtab-control`; and the baseline they keep, which is only read."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ A source that fails makes the tick hold and say so; it never ends the loop. Only
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from collector.sources.errors import CredentialsProblem, SourceError
@@ -38,6 +38,8 @@ class TickReport:
     problems: tuple[str, ...] = ()
     """What was refused or could not be read, each a sentence."""
     wake_at: float = 0.0
+    budget_remaining: Mapping[str, float] = field(default_factory=dict)
+    """Budget → share left, between 0 and 1."""
 
     @property
     def sentence(self) -> str:
@@ -109,6 +111,7 @@ class Controller:
             written=tuple(acting.written),
             problems=(*problems, *acting.problems),
             wake_at=outcome.wake_at,
+            budget_remaining=outcome.used.remaining(policy.budgets),
         )
 
     def _documents(self, problems: list[str]) -> Documents:

@@ -1,0 +1,101 @@
+"""`trimtab run controller`: the loop, its web door and its logs, until told to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+
+from collector.sources.kubernetes_api import connect
+from collector.sources.kubernetes_watch import ClusterWatch
+from controller.api.errors import InputError, Mistake
+from controller.api.policy import Mode
+from controller.cli.options import Context, Kubeconfig
+from controller.cli.output import REFUSED
+from controller.runtime.assembly import Settings, loop_for
+from controller.runtime.configuration import Configuration
+from controller.runtime.doorbell import Doorbell
+from controller.runtime.lease import FenceError
+from controller.runtime.ledger_store import DEFAULT_NAMESPACE
+from controller.runtime.logs import log_as_json
+from controller.runtime.web import WebServer, application
+
+_LOG = structlog.get_logger("trimtab.controller")
+
+
+def run_controller(
+    config: Annotated[list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents.")],
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    prometheus_url: Annotated[
+        str | None,
+        typer.Option("--prometheus-url", help="Prometheus with Trimtab's rules. Without it nothing is ever changed."),
+    ] = None,
+    max_mode: Annotated[
+        str, typer.Option("--max-mode", help="Ceiling over the policy's mode: Observe, Recommend or Enforce.")
+    ] = "Observe",
+    listen: Annotated[str, typer.Option("--listen", help="Address of webhook, page and metrics.")] = "127.0.0.1:9109",
+    webhook_token_file: Annotated[
+        Path | None,
+        typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option("--baseline", help="Baseline manifest; else ConfigMap trimtab-baseline.")
+    ] = None,
+    namespace: Annotated[str, typer.Option("--namespace", "-n", help="Where Trimtab keeps its own.")] = (
+        DEFAULT_NAMESPACE
+    ),
+    cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
+    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+) -> None:
+    """Watch, decide, and (in mode Enforce) steer.
+
+    A plain start observes: it writes nothing but its own status and Lease. Two yeses are needed before anything is
+    changed: --max-mode Enforce here, and mode: Enforce in the Policy.
+
+    Example: trimtab run controller --config /etc/trimtab --prometheus-url http://prometheus:9090
+    """
+    log_as_json()
+    host, port = address(listen)
+    settings = Settings(tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url)
+    Configuration(settings.config, cluster).load()
+    token = webhook_token_file.read_text(encoding="utf-8").strip() if webhook_token_file else ""
+    doorbell, stop = Doorbell(token), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    api = connect(kubeconfig, context)
+    watch = ClusterWatch(api)
+    loop = loop_for(settings, api, watch, doorbell)
+    web = WebServer(application(loop.board, doorbell, lambda: loop.board.last is not None), host, port)
+    web.start()
+    watch.start()
+    try:
+        watch.wait_ready(30.0)
+        loop.run(stop)
+    except FenceError as error:
+        _LOG.error("stopped", reason=str(error))
+        raise typer.Exit(REFUSED) from None
+    finally:
+        loop.lease.release()
+        watch.stop()
+        web.stop()
+
+
+def mode_of(word: str) -> Mode:
+    """The mode of that word. Raises InputError."""
+    found = {mode.word: mode for mode in Mode}.get(word)
+    if found is None:
+        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
+    return found
+
+
+def address(text: str) -> tuple[str, int]:
+    """host:port. Raises InputError."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise InputError((Mistake("--listen", repr(text), "host:port, such as 127.0.0.1:9109"),))
+    return host.strip("[]"), int(port)

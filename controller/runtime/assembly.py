@@ -1,0 +1,102 @@
+"""Puts a controller together: connections, picture, evidence, stores, loop. The only place that knows all the parts."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.assemble.clocks import WaitClocks
+from collector.model.objects import Cohort
+from collector.model.snapshot import Evidence
+from collector.model.tenancy import Site
+from collector.sources.evidence import EvidenceLimits, read_evidence
+from collector.sources.kubernetes_api import KubernetesApi
+from collector.sources.kubernetes_kinds import KINDS
+from collector.sources.kubernetes_lists import read_list, served_version
+from collector.sources.kubernetes_watch import ClusterWatch
+from collector.sources.prometheus import Prometheus
+from controller.actuators.server_side_apply import ServerSideApply
+from controller.api.policy import Mode
+from controller.runtime.configuration import Configuration
+from controller.runtime.control import BaselineSource, read_control
+from controller.runtime.doorbell import Doorbell
+from controller.runtime.lease import Lease
+from controller.runtime.ledger_store import LedgerStore
+from controller.runtime.loop import Loop
+from controller.runtime.observe import EvidenceSource, Observer, PictureSource
+from controller.runtime.status import StatusBoard
+from controller.runtime.status_store import StatusStore
+from controller.runtime.tick import Controller
+
+_COHORTS = next(kind for kind in KINDS if kind.name == "cohorts")
+_RESUBMISSION_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says."""
+
+    config: tuple[Path, ...]
+    cluster: str
+    namespace: str
+    ceiling: Mode
+    time_scale: float
+    baseline_file: Path | None = None
+    prometheus_url: str | None = None
+
+
+def own_cohorts(api: KubernetesApi) -> Sequence[Cohort]:
+    """All Cohorts as they stand right now, not as a watch last heard. Raises SourceError."""
+    version = served_version(api, _COHORTS)
+    return tuple(read_list(api, _COHORTS, version, page_size=500).objects.values())
+
+
+def evidence_source(settings: Settings) -> EvidenceSource:
+    """Prometheus, or a source that is always blind where none is given: then nothing new is ever decided."""
+    if settings.prometheus_url is None:
+        return lambda site, now: Evidence(blind=("no Prometheus is configured",))
+    prometheus = Prometheus(settings.prometheus_url)
+    limits = EvidenceLimits(time_scale=settings.time_scale)
+
+    def read(site: Site, now: float) -> Evidence:
+        return read_evidence(prometheus, site, now, limits)
+
+    return read
+
+
+def controller_for(
+    settings: Settings, api: KubernetesApi, pictures: PictureSource, evidence: EvidenceSource, lease: Lease
+) -> Controller:
+    """A controller over a living picture."""
+    clocks = WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale)
+    return Controller(
+        configuration=Configuration(settings.config, settings.cluster),
+        observer=Observer(pictures, evidence, lambda: own_cohorts(api), clocks),
+        store=LedgerStore(api, settings.namespace),
+        actuator=ServerSideApply(api),
+        fence=lease,
+        baseline_source=BaselineSource(api, settings.namespace, settings.baseline_file),
+        read_control=lambda: read_control(api, settings.namespace),
+        clock=time.time,
+        ceiling=settings.ceiling,
+        time_scale=settings.time_scale,
+    )
+
+
+def lease_for(settings: Settings, api: KubernetesApi) -> Lease:
+    """The lease, in the name of this process."""
+    identity = f"{socket.gethostname()}-{os.getpid()}"
+    return Lease(api, settings.namespace, identity, time.monotonic, time.time)
+
+
+def loop_for(settings: Settings, api: KubernetesApi, watch: ClusterWatch, doorbell: Doorbell) -> Loop:
+    """The whole loop, ready to run."""
+    lease = lease_for(settings, api)
+    controller = controller_for(settings, api, watch, evidence_source(settings), lease)
+    least_gap_seconds = max(0.5, min(5.0, 5.0 / settings.time_scale))
+    status = StatusStore(api, settings.namespace, time.monotonic)
+    return Loop(controller, lease, StatusBoard(), doorbell, status, time.time, least_gap_seconds)

@@ -1,0 +1,105 @@
+"""The outermost frame: ticks by timer and doorbell until told to stop, one log line per tick, no error that ends it.
+
+Only here may everything be caught: a bug must leave the loop watching, latched, and saying so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import structlog
+
+from collector.sources.errors import CredentialsProblem, SourceError
+from controller.runtime.doorbell import Doorbell
+from controller.runtime.lease import FenceError, Lease
+from controller.runtime.status import StatusBoard
+from controller.runtime.status_store import StatusStore
+from controller.runtime.tick import Controller, TickReport
+
+_LOG = structlog.get_logger("trimtab.controller")
+
+
+@dataclass(slots=True)
+class Loop:
+    """Ticks a controller while its lease is held."""
+
+    controller: Controller
+    lease: Lease
+    board: StatusBoard
+    doorbell: Doorbell
+    status_store: StatusStore
+    clock: Callable[[], float]
+    least_gap_seconds: float = 1.0
+    """Doorbells can not make it tick faster than this."""
+
+    def run(self, stop: threading.Event, ticks: int | None = None) -> None:
+        """Tick until `stop` is set (or `ticks` are done). Raises FenceError when the lease is lost during a write."""
+        done = 0
+        while not stop.is_set() and (ticks is None or done < ticks):
+            if not self.lease.acquire():
+                _LOG.info("waiting for the lease", holder_wanted=self.lease.identity)
+                stop.wait(min(5.0, self.lease.duration_seconds / 6))
+                continue
+            report = self._tick()
+            done += 1
+            self._rest(stop, report)
+
+    def _tick(self) -> TickReport | None:
+        signals = self.doorbell.taken()
+        for signal in signals:
+            _LOG.info("signal", alert=signal.alert, tenant=signal.tenant, pool=signal.pool, status=signal.status.value)
+        try:
+            report = self.controller.tick()
+        except FenceError:
+            raise
+        except Exception as error:
+            _LOG.exception("tick failed")
+            self.board.failures += 1
+            latched = f"a tick failed unexpectedly: {type(error).__name__}: {error}"
+            self.controller.ledger = replace(self.controller.ledger, latched=latched)
+            return None
+        self.board.take(report)
+        self._say(report)
+        return report
+
+    def _say(self, report: TickReport) -> None:
+        _LOG.info(
+            "tick",
+            sentence=report.sentence,
+            mode=report.mode.word,
+            paused=report.paused,
+            active_changes=[change.id for change in report.ledger.active],
+            problems=list(report.problems),
+        )
+        for written in report.written:
+            _LOG.info(
+                "written",
+                target=written.target,
+                pool=written.pool,
+                before_gpus=written.before,
+                after_gpus=written.after,
+                changes=list(written.change_ids),
+            )
+        try:
+            self.status_store.write(self.board.document())
+        except (SourceError, CredentialsProblem) as error:
+            _LOG.warning("status not written", reason=str(error))
+
+    def _rest(self, stop: threading.Event, report: TickReport | None) -> None:
+        """Sleep until the next tick is due, a doorbell rings, or the lease must be renewed."""
+        now = self.clock()
+        if report is None:
+            stop.wait(self.least_gap_seconds)
+            return
+        until = max(report.wake_at, now + self.least_gap_seconds)
+        if stop.wait(min(self.least_gap_seconds, until - now)):
+            return
+        while not stop.is_set():
+            left = until - self.clock()
+            if left <= 0 or self.doorbell.woken.is_set():
+                return
+            if not self.lease.held():
+                self.lease.acquire()
+            self.doorbell.woken.wait(min(left, 0.5))

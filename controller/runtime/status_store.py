@@ -1,0 +1,55 @@
+"""The controller's own status in the cluster, ConfigMap `trimtab-status`, so that `trimtab status` needs no port."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from collector.sources.errors import NotFound
+from collector.sources.kubernetes_api import KubernetesApi
+from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE, FIELD_MANAGER
+
+NAME = "trimtab-status"
+KEY = "status.json"
+
+
+def read_status(api: KubernetesApi, namespace: str) -> dict[str, Any] | None:
+    """The status that the controller wrote last, or None when there is none. Raises SourceError."""
+    try:
+        found = api.get(f"/api/v1/namespaces/{namespace}/configmaps/{NAME}")
+    except NotFound:
+        return None
+    document: dict[str, Any] = json.loads((found.get("data") or {}).get(KEY) or "{}")
+    return document
+
+
+@dataclass(slots=True)
+class StatusStore:
+    """Writes the status when something other than the time has changed, or after a while, never more often."""
+
+    api: KubernetesApi
+    namespace: str
+    monotonic: Callable[[], float]
+    least_pause_seconds: float = 5.0
+    repeat_seconds: float = 60.0
+    _written: str = ""
+    _written_at: float = float("-inf")
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """Apply the status. Raises SourceError."""
+        essence = json.dumps({key: value for key, value in document.items() if key != "at"}, sort_keys=True)
+        age = self.monotonic() - self._written_at
+        if age < self.least_pause_seconds or (essence == self._written and age < self.repeat_seconds):
+            return
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": NAME, "namespace": self.namespace},
+            "data": {KEY: json.dumps(document, sort_keys=True)},
+        }
+        path = f"/api/v1/namespaces/{self.namespace}/configmaps/{NAME}"
+        query = {"fieldManager": FIELD_MANAGER, "force": "false"}
+        self.api.request("PATCH", path, body, content_type=APPLY_CONTENT_TYPE, query=query)
+        self._written, self._written_at = essence, self.monotonic()

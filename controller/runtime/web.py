@@ -1,0 +1,98 @@
+"""The controller's door: webhook, status page, status for scripts, metrics, health. Serves; decides nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import uvicorn
+from jinja2 import Environment, PackageLoader
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from controller.runtime.doorbell import LARGEST_BODY_BYTES, Doorbell
+from controller.runtime.metrics import ControllerCollector
+from controller.runtime.status import StatusBoard
+
+
+def application(board: StatusBoard, doorbell: Doorbell, ready: Callable[[], bool]) -> Starlette:
+    """The web application over the living board and doorbell."""
+    registry = CollectorRegistry()
+    registry.register(ControllerCollector(board, doorbell))
+    page = Environment(loader=PackageLoader("controller.runtime"), autoescape=True).get_template("status.html")
+
+    async def alerts(request: Request) -> Response:
+        authorization = request.headers.get("authorization")
+        body = await _bounded_body(request) if doorbell.authorized(authorization) else b""
+        answer = doorbell.post(authorization, body)
+        return JSONResponse(dict(answer.body), status_code=answer.status)
+
+    async def status(request: Request) -> Response:
+        return JSONResponse(board.document())
+
+    async def home(request: Request) -> Response:
+        return HTMLResponse(await run_in_threadpool(page.render, status=board.document()))
+
+    async def metrics(request: Request) -> Response:
+        return Response(await run_in_threadpool(generate_latest, registry), media_type=CONTENT_TYPE_LATEST)
+
+    async def healthy(request: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def is_ready(request: Request) -> Response:
+        return PlainTextResponse("ok") if ready() else PlainTextResponse("no tick yet", status_code=503)
+
+    return Starlette(
+        routes=[
+            Route("/", home),
+            Route("/alerts", alerts, methods=["POST"]),
+            Route("/status", status),
+            Route("/metrics", metrics),
+            Route("/healthz", healthy),
+            Route("/readyz", is_ready),
+        ]
+    )
+
+
+async def _bounded_body(request: Request) -> bytes:
+    """The body, or one byte more than is allowed of it: enough to be refused."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST_BODY_BYTES:
+            break
+    return b"".join(parts)[: LARGEST_BODY_BYTES + 1]
+
+
+@dataclass(slots=True)
+class WebServer:
+    """uvicorn in a thread, so that the loop keeps the main thread and its signals."""
+
+    app: Starlette
+    host: str
+    port: int
+    _server: uvicorn.Server | None = None
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to listen. Raises OSError when the address is taken."""
+        config = uvicorn.Config(self.app, self.host, self.port, log_level="warning", access_log=False, lifespan="off")
+        server = uvicorn.Server(config)
+        socket = config.bind_socket()
+        self._server = server
+        self._thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, name="web", daemon=True)
+        self._thread.start()
+
+    def stop(self, within_seconds: float = 5.0) -> None:
+        """Stop listening."""
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join(within_seconds)

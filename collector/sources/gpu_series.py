@@ -1,0 +1,35 @@
+"""GPU readings out of a Prometheus that scrapes dcgm-exporter: the same readings as from its text, over a window.
+
+Asks only for series that exist now, so that a device does not keep the names of pods that held it earlier.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from collector.model.reading import Known, Reading, Unknown
+from collector.parse.dcgm import GpuReading, gpu_readings
+from collector.parse.exposition import Exposition, Sample
+from collector.sources.errors import SourceError
+from collector.sources.prometheus import Prometheus
+
+_ACTIVITY: Final = ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_DEV_GPU_UTIL")
+_LAST_XID: Final = "DCGM_FI_DEV_XID_ERRORS"
+
+
+def read_gpus(prometheus: Prometheus, window_seconds: float) -> Reading[tuple[GpuReading, ...]]:
+    """Every GPU that Prometheus knows, with the highest activity of the window; Unknown when it knows none.
+
+    Raises nothing: an answer that does not come is the reason.
+    """
+    samples: list[Sample] = []
+    window = f"[{max(1, round(window_seconds))}s]"
+    try:
+        for name in _ACTIVITY:
+            found = prometheus.instant(f"max_over_time({name}{window}) and {name}")
+            samples += (Sample(name, one.labels, one.value) for one in found)
+        samples += (Sample(_LAST_XID, one.labels, one.value) for one in prometheus.instant(_LAST_XID))
+    except SourceError as error:
+        return Unknown(f"Prometheus at {prometheus.url} did not answer: {error.message}")
+    readings = gpu_readings(Exposition(tuple(samples)))
+    return Known(readings) if readings else Unknown(f"Prometheus at {prometheus.url} has no series of dcgm-exporter")

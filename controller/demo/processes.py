@@ -93,8 +93,9 @@ class ProcessIdentity:
 class Service:
     """One long-running program.
 
-    `argv` is asked for at each start; `ready` says whether it serves. With `tethered` the kernel kills the program when
-    this process dies, however it dies; without, it outlives us and a later process takes it up again by its pid file.
+    `argv` is asked for at each start; `ready` says whether it serves; a stop waits `grace_seconds` before it kills.
+    With `tethered` the kernel kills the program when this process dies, however it dies; without, it outlives us and a
+    later process takes it up again by its pid file.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Service:
     folder: Path
     ready: Callable[[], bool]
     ready_timeout_seconds: float = 60.0
+    grace_seconds: float = 10.0
     tethered: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     _child: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
@@ -142,12 +144,12 @@ class Service:
                 raise ServiceFailed(f"{self.name} not ready in {self.ready_timeout_seconds:g} s{self._log_end()}")
             time.sleep(_POLL_SECONDS)
 
-    def stop(self, grace_seconds: float = 10.0) -> None:
+    def stop(self) -> None:
         """Asks the program to end (SIGTERM) and kills it when it does not within the grace time."""
         identity = self.identity
         if identity is not None:
             identity.signal_group(signal.SIGTERM)
-            if not _gone_within(identity, grace_seconds):
+            if not _gone_within(identity, self.grace_seconds):
                 self.kill()
         self._reap()
 

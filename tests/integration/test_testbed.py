@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from controller.demo.processes import wait_until
 from tests.testbed import Testbed
 from tests.testbed.api import ApiRefused, KubeApi
 from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job, has_condition, remove_site
+from tests.testbed.driver import Driver, TraceJob, plan
 from tests.testbed.kueue import API_VERSION as KUEUE
 from tests.testbed.monitoring import ScrapeTarget
 
@@ -23,6 +26,23 @@ def site(control_plane: Testbed) -> Iterator[KubeApi]:
     build_site(api, SITE)
     yield api
     remove_site(api, SITE)
+
+
+def test_the_fake_exporter_shows_who_holds_which_device(site: KubeApi, control_plane: Testbed) -> None:
+    control_plane.start("gpu-exporter")
+    site.create(gpu_job("hold", "bed-a", gpus_per_pod=2, queue="bed-a"))
+    page = control_plane.gpu_exporter.url
+    wait_until(lambda: _text(page).count("DCGM_FI_DEV_GPU_UTIL{") == 16, "all devices to be shown")
+    wait_until(lambda: _text(page).count('namespace="bed-a",pod="hold-') == 2 * 9, "two devices to be held")
+
+
+def test_a_driven_plan_is_submitted_in_time(site: KubeApi) -> None:
+    start = datetime.fromisoformat("2017-10-09T06:00:00")
+    window = [TraceJob(start + timedelta(seconds=60 * number), 60.0, 2, "a") for number in range(5)]
+    report = Driver(site, plan(window, start, {"a": "bed-b"}, time_scale=60)).run()
+    assert report.submitted == 5
+    assert report.max_lag_seconds < 2.0
+    wait_until(lambda: is_complete(site, "bed-b", "bed-b-00004"), "the last job to complete")
 
 
 def is_complete(api: KubeApi, namespace: str, name: str) -> bool:
@@ -41,7 +61,8 @@ def test_the_floor_lent_to_another_tenant_is_reclaimed(site: KubeApi) -> None:
     for number in range(8):
         site.create(gpu_job(f"borrow-{number}", "bed-a", gpus_per_pod=2, queue="bed-a"))
     wait_until(lambda: _running_gpus(site, "bed-a") == 16, "the first tenant to borrow everything")
-    site.create(gpu_job("own", "bed-b", gpus_per_pod=4, queue="bed-b"))
+    # In pods as small as the evicted ones: a larger pod could find what was freed on two nodes.
+    site.create(gpu_job("own", "bed-b", gpus_per_pod=2, pods=2, queue="bed-b"))
     wait_until(lambda: _running_gpus(site, "bed-b") == 4, "the second tenant to reclaim its floor")
     assert _running_gpus(site, "bed-a") <= 12
 
@@ -77,6 +98,10 @@ def test_prometheus_scrapes_kueue_and_rings_alertmanager(
     monitoring.prometheus.configure([target], [rules], monitoring.alertmanager)
     monitoring.prometheus.wait_for("kueue_build_info or up{job='kueue'} == 1")
     wait_until(lambda: bool(monitoring.alertmanager.alerts()), "the alert to reach Alertmanager")
+
+
+def _text(url: str) -> str:
+    return urllib3.request("GET", url).data.decode()
 
 
 def _workload_is(api: KubeApi, namespace: str, condition: str) -> bool:

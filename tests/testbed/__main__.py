@@ -1,10 +1,13 @@
-"""`python -m tests.testbed build|up|down|status`: the testbed from the command line."""
+"""`python -m tests.testbed build|up|down|status|drive`: the testbed from the command line."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +15,9 @@ from rich.table import Table
 
 from controller.demo.processes import NotInTime, ServiceFailed
 from tests.testbed import build
+from tests.testbed.api import KubeApi
 from tests.testbed.bed import NEEDS, Testbed, UnknownPart, start_order
+from tests.testbed.driver import READERS, BadTrace, Driver, plan, tenants_of, window_of
 from tests.testbed.parts import GO_PARTS, PartMissing
 
 _FOLDER = Path(__file__).with_name(".run")
@@ -26,10 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "up": _up,
         "down": _down,
         "status": _status,
+        "drive": _drive,
     }
     try:
         verbs[options.verb](options)
-    except UnknownPart as error:
+    except (UnknownPart, BadTrace, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 2
     except (PartMissing, build.BuildFailed, ServiceFailed, NotInTime) as error:
@@ -49,7 +55,26 @@ def _parser() -> argparse.ArgumentParser:
         one = verbs.add_parser(verb, help=does)
         one.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(NEEDS)}; by default all")
     verbs.add_parser("status", help="show what runs, and where")
+    _add_drive(verbs.add_parser("drive", help="replay a window of a real trace as Jobs"))
     return parser
+
+
+def _add_drive(driver: argparse.ArgumentParser) -> None:
+    driver.add_argument("--trace", choices=sorted(READERS), default="philly")
+    driver.add_argument("--file", type=Path, help="the trace; by default in the shared folder")
+    driver.add_argument("--from", dest="start", type=datetime.fromisoformat, required=True, metavar="ISO")
+    driver.add_argument("--to", dest="end", type=datetime.fromisoformat, required=True, metavar="ISO")
+    driver.add_argument("--time-scale", type=float, default=60.0, help="the trace runs so many times faster")
+    driver.add_argument("--engine", choices=["kueue"], default="kueue", help="how jobs find their queue")
+    driver.add_argument("--max-gpus", type=int, help="leave out larger gangs")
+    driver.add_argument("--kubeconfig", type=Path, help="by default the one of the testbed in --folder")
+    driver.add_argument(
+        "--tenant",
+        action="append",
+        required=True,
+        metavar="NAME[=VIRTUAL_CLUSTER]",
+        help="a namespace and LocalQueue for one virtual cluster; without =, for the busiest that is left",
+    )
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -88,6 +113,17 @@ def _status(options: argparse.Namespace) -> None:
     console = Console()
     console.print(table if where else "nothing runs")
     console.print("\n".join(where), soft_wrap=True, highlight=False)
+
+
+def _drive(options: argparse.Namespace) -> None:
+    shared = Path(os.environ.get("TRIMTAB_SHARED") or Path(__file__).resolve().parents[3] / "shared")
+    trace = options.file or shared / "traces" / options.trace / f"{options.trace}.csv.gz"
+    window = window_of(READERS[options.trace](trace), options.start, options.end)
+    jobs = plan(window, options.start, tenants_of(window, options.tenant), options.time_scale, options.max_gpus)
+    kubeconfig = options.kubeconfig or Testbed(options.folder, tethered=False).kubernetes.kubeconfig
+    driver = Driver(KubeApi.from_kubeconfig(kubeconfig), jobs)
+    print(f"{len(jobs.jobs)} of {len(window)} jobs to submit", file=sys.stderr)
+    print(json.dumps(driver.run().as_dict()))
 
 
 def _addresses(bed: Testbed, name: str) -> str:

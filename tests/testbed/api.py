@@ -86,10 +86,10 @@ class KubeApi:
         return self.request("GET", f"{collection_path(api_version, kind, namespace)}/{name}")
 
     def list_objects(
-        self, api_version: str, kind: str, namespace: str | None = None, label_selector: str | None = None
+        self, api_version: str, kind: str, namespace: str | None = None, labels: str = "", fields: str = ""
     ) -> list[Manifest]:
-        """All objects of a kind in a namespace, or everywhere."""
-        query = {"labelSelector": label_selector} if label_selector else None
+        """All objects of a kind in a namespace, or everywhere; `labels` and `fields` are selectors."""
+        query = {"labelSelector": labels, "fieldSelector": fields}
         items = self.request("GET", collection_path(api_version, kind, namespace), query=query)["items"]
         return list(items)
 

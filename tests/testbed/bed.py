@@ -10,6 +10,7 @@ from typing import Protocol, Self
 
 from controller.demo.processes import Service
 from tests.testbed.control_plane import Kubernetes
+from tests.testbed.gpu_exporter import GpuExporter
 from tests.testbed.kueue import Kueue
 from tests.testbed.kwok import Kwok
 from tests.testbed.monitoring import Alertmanager, Prometheus
@@ -19,6 +20,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "kubernetes": (),
     "kwok": ("kubernetes",),
     "kueue": ("kubernetes",),
+    "gpu-exporter": ("kubernetes",),
     "alertmanager": (),
     "prometheus": (),
 }
@@ -85,6 +87,11 @@ class Testbed:
         return Kueue(self._place("kueue"), self.kubernetes)
 
     @cached_property
+    def gpu_exporter(self) -> GpuExporter:
+        """A fake dcgm-exporter that follows the real pods."""
+        return GpuExporter(self._place("gpu-exporter"), self.kubernetes)
+
+    @cached_property
     def prometheus(self) -> Prometheus:
         """Scrapes, evaluates rules, answers queries."""
         return Prometheus(self._place("prometheus"))
@@ -100,6 +107,7 @@ class Testbed:
             "kubernetes": self.kubernetes,
             "kwok": self.kwok,
             "kueue": self.kueue,
+            "gpu-exporter": self.gpu_exporter,
             "prometheus": self.prometheus,
             "alertmanager": self.alertmanager,
         }

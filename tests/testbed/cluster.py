@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from controller.demo.processes import wait_until
-from tests.testbed.api import KubeApi, Manifest
+from tests.testbed.api import KubeApi, Manifest, collection_path
 from tests.testbed.kueue import API_VERSION as KUEUE
 
 GPU = "nvidia.com/gpu"
@@ -152,12 +153,21 @@ def remove_site(api: KubeApi, site: Site) -> None:
     """Deletes what `build_site` made, with the work in it, and returns when it is gone."""
     tenants = {tenant.name for tenant in site.tenants}
     for name in tenants:
+        clear(api, name)
         api.delete("v1", "Namespace", name)
     wait_until(lambda: tenants.isdisjoint(_names(api, "v1", "Namespace")), f"the namespaces of {site.name} to go", 60.0)
     cluster_wide = [one for one in site.git_manifests() if "namespace" not in one["metadata"]]
     for manifest in [*reversed(site.baseline_manifests()), *reversed(cluster_wide), *site.node_manifests()]:
         api.delete(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
     wait_until(lambda: tenants.isdisjoint(_names(api, KUEUE, "ClusterQueue")), f"the queues of {site.name} to go")
+
+
+def clear(api: KubeApi, namespace: str) -> None:
+    """Deletes all work of a namespace, and returns when it is gone. (Deleting the namespace would take far longer.)"""
+    jobs = collection_path("batch/v1", "Job", namespace)
+    api.request("DELETE", jobs, query={"propagationPolicy": "Background"})
+    for api_version, kind in (("batch/v1", "Job"), ("v1", "Pod"), (KUEUE, "Workload")):
+        wait_until(partial(_none_left, api, api_version, kind, namespace), f"each {kind} in {namespace} to go", 60.0)
 
 
 def add_nodes(api: KubeApi, manifests: Iterable[Manifest]) -> None:
@@ -185,6 +195,10 @@ def has_condition(manifest: Manifest, kind: str) -> bool:
 
 def _with_condition(api: KubeApi, api_version: str, kind: str, condition: str) -> set[str]:
     return {one["metadata"]["name"] for one in api.list_objects(api_version, kind) if has_condition(one, condition)}
+
+
+def _none_left(api: KubeApi, api_version: str, kind: str, namespace: str) -> bool:
+    return not api.list_objects(api_version, kind, namespace)
 
 
 def _names(api: KubeApi, api_version: str, kind: str) -> set[str]:

@@ -21,7 +21,7 @@ from tests.testbed.parts import GO_PARTS
 from tests.testbed.place import Place
 
 ADMIN = "testbed-admin"
-_COMPONENTS = (ADMIN, "system:kube-scheduler", "system:kube-controller-manager", "kueue", "kwok")
+_COMPONENTS = (ADMIN, "system:kube-scheduler", "system:kube-controller-manager", "kueue", "kwok", "gpu-exporter")
 _USERS_NAMESPACE = "testbed-users"
 _CONTROLLERS = (
     "resourcequota-controller",
@@ -63,6 +63,7 @@ class Kubernetes:
         self._place = place
         self.etcd = place.service("etcd", self._etcd, lambda: answers(f"http://{place.address('etcd')}/readyz"))
         self.api_server = place.service("kube-apiserver", self._api_server, self._api_server_is_ready)
+        self.api_server.grace_seconds = 2.0  # it would wait a minute for open watches; nothing is lost, etcd has it all
         self.scheduler = self._component("kube-scheduler", ())
         self.controller_manager = self._component(
             "kube-controller-manager",

@@ -32,9 +32,10 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
+from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, read_body
+
 _ACCEPT: Final = "text/plain;version=0.0.4,text/plain;q=0.5"
 _TEXT_TYPES: Final = frozenset({"", "text/plain", "application/openmetrics-text", "application/octet-stream"})
-_CHUNK_BYTES: Final = 64 * 1024
 
 
 class ScrapeFault(StrEnum):
@@ -101,6 +102,10 @@ class Scraper:
             body = self._body(url, started + self._limits.total_seconds)
         except _Refused as refused:
             return ScrapeFailed(refused.fault, f"{url}: {refused.sentence}")
+        except BodyTooLargeError as error:
+            return ScrapeFailed(ScrapeFault.TOO_LARGE, f"{url}: {error}")
+        except BodyTooSlowError as error:
+            return ScrapeFailed(ScrapeFault.TIMEOUT, f"{url}: {error} ({self._limits.total_seconds:g} s)")
         except (HTTPError, OSError) as error:
             return ScrapeFailed(_fault_of(error), f"{url}: {_first_line(error)}")
         problem = _problem_of(body)
@@ -126,26 +131,13 @@ class Scraper:
         response = self._manager.request("GET", url, preload_content=False, redirect=False)
         try:
             _refuse_other_answers(response)
-            body = self._read(response, deadline)
+            body = read_body(response, self._limits.body_bytes, deadline)
         except BaseException:
             # What is left unread must not be taken for the beginning of the next answer.
             response.close()
             raise
         response.release_conn()
         return body
-
-    def _read(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        # read1 returns what has arrived; read waits for a full chunk, and a dripping target would outlive the deadline.
-        while chunk := response.read1(_CHUNK_BYTES, decode_content=True):
-            size += len(chunk)
-            if size > self._limits.body_bytes:
-                raise _Refused(ScrapeFault.TOO_LARGE, f"more than {self._limits.body_bytes} bytes")
-            if time.monotonic() > deadline:
-                raise _Refused(ScrapeFault.TIMEOUT, f"not complete in {self._limits.total_seconds:g} s")
-            parts.append(chunk)
-        return b"".join(parts)
 
 
 class _Refused(Exception):

@@ -1,0 +1,1 @@
+"""What the collector tells Prometheus: GPU texts read, one snapshot published, one HTTP server. I/O."""

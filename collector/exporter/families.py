@@ -1,0 +1,200 @@
+"""One snapshot as metric families, made anew for each scrape: nothing lingers, and what is unknown is left out.
+
+Every name and label set comes from the catalogue. A family is missing, never zero, while a kind of object that it is
+made of can not be read, or while the picture is too old; what stands in the documents alone (guarantees) stays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import Metric as Family
+from prometheus_client.registry import Collector
+
+from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.catalogue.index import find
+from collector.catalogue.metric import Kind
+from collector.exporter.health import HealthState
+from collector.model.reading import Known, Reading, Unknown, mapped
+from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
+
+OF_NAMESPACES: Final = frozenset({"namespaces"})
+OF_NODES: Final = frozenset({"nodes", "pods"})
+OF_WORK: Final = frozenset({"namespaces", "nodes", "pods", "jobs", "workloads", "localqueues", "clusterqueues"})
+"""Kinds of objects that each group of families is made of."""
+
+Rows = Iterable[tuple[tuple[str, ...], float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the last tick left for the exporter. Immutable."""
+
+    cluster: str
+    snapshot: Snapshot | None = None
+    """None: no picture of the cluster yet."""
+    clocks: WaitClocks = field(default_factory=WaitClocks)
+    queues: frozenset[QueueKey] = frozenset()
+    """Queues that exist now, also empty ones."""
+    unreadable: frozenset[str] = frozenset()
+    """Kinds of objects that could not be read."""
+    picture_age_seconds: float = 0.0
+    """Age of the picture when the snapshot was taken."""
+
+    def age_seconds(self, now: float) -> float:
+        """Age of the picture at `now`: grows when the loop stands still."""
+        return self.picture_age_seconds + (max(0.0, now - self.snapshot.taken_at) if self.snapshot else 0.0)
+
+
+class SnapshotCollector(Collector):
+    """Gives a registry what was published last. Asked in the threads of the HTTP server."""
+
+    def __init__(
+        self,
+        published: Callable[[], Published],
+        health: Callable[[], HealthState],
+        clock: Callable[[], float],
+        stale_after_seconds: float,
+        version: str,
+    ) -> None:
+        self._published, self._health, self._clock = published, health, clock
+        self._stale_after_seconds, self._version = stale_after_seconds, version
+
+    def collect(self) -> Iterator[Family]:
+        """All families of this moment."""
+        published = self._published()
+        yield from cluster_families(published, self._clock(), self._stale_after_seconds)
+        yield from collector_families(self._health(), published.cluster, self._version)
+
+    def describe(self) -> Iterable[Family]:
+        """Nothing: registering must not look at the world."""
+        return ()
+
+
+def cluster_families(published: Published, now: float, stale_after_seconds: float) -> Iterator[Family]:
+    """The families about the cluster that can be vouched for at `now`."""
+    snapshot = published.snapshot
+    if snapshot is None:
+        return
+    cluster = published.cluster
+    yield _family("trimtab_tenant_guarantee_gpus", _tenants(snapshot, cluster, lambda it: it.entitlement.guarantee))
+    if published.age_seconds(now) > stale_after_seconds:
+        return
+    if published.unreadable.isdisjoint(OF_NAMESPACES):
+        yield _family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
+    if published.unreadable.isdisjoint(OF_NODES):
+        yield from _pool_families(snapshot, cluster)
+    if published.unreadable.isdisjoint(OF_WORK):
+        yield from _tenant_families(snapshot, cluster)
+        yield from _queue_families(published, snapshot)
+
+
+def collector_families(health: HealthState, cluster: str, version: str) -> Iterator[Family]:
+    """The families about the collector itself: always there."""
+    errors = ((key, float(count)) for key, count in sorted(health.errors.items()))
+    yield _family("trimtab_collector_errors_total", errors)
+    successes = (((cluster, source), at) for source, at in sorted(health.last_success_at.items()))
+    yield _family("trimtab_collector_last_success_timestamp_seconds", successes)
+    yield _family("trimtab_build_info", [((version,), 1.0)])
+
+
+def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
+    amounts: Mapping[str, Callable[[TenantPool], int | Reading[float]]] = {
+        "trimtab_tenant_entitled_gpus": lambda it: it.demand,
+        "trimtab_tenant_shortfall_gpus": lambda it: it.shortfall,
+        "trimtab_tenant_reserved_gpus": lambda it: it.reserved,
+        "trimtab_tenant_running_gpus": lambda it: it.running,
+        "trimtab_tenant_floating_gpus": lambda it: mapped(it.floating_now, float),
+        "trimtab_tenant_borrowed_gpus": _borrowed,
+        "trimtab_tenant_idle_held_gpus": lambda it: it.idle_held,
+    }
+    for name, amount in amounts.items():
+        yield _family(name, _tenants(snapshot, cluster, amount))
+
+
+def _borrowed(item: TenantPool) -> Reading[float]:
+    entitled = item.entitled_now
+    return entitled if isinstance(entitled, Unknown) else Known(float(item.borrowed()), entitled.age_seconds)
+
+
+def _tenants(snapshot: Snapshot, cluster: str, amount: Callable[[TenantPool], int | Reading[float]]) -> Rows:
+    for item in snapshot.tenants:
+        value = amount(item)
+        if isinstance(value, int):
+            yield (cluster, item.tenant, item.pool), float(value)
+        elif isinstance(value, Known):
+            yield (cluster, item.tenant, item.pool), value.value
+
+
+def _namespaces(snapshot: Snapshot, cluster: str) -> Rows:
+    return (((cluster, namespace, tenant), 1.0) for namespace, tenant in sorted(snapshot.namespace_tenants.items()))
+
+
+def _pool_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
+    pools = sorted(snapshot.pools.items())
+    allocatable = (((cluster, name), float(state.allocatable)) for name, state in pools)
+    yield _family("trimtab_pool_allocatable_gpus", allocatable)
+    free = (((cluster, name), float(sum(node.free for node in state.nodes))) for name, state in pools)
+    yield _family("trimtab_pool_free_gpus", free)
+
+
+def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family]:
+    waiting: dict[QueueKey, list[Work]] = {key: [] for key in published.queues}
+    for work in snapshot.works:
+        if work.waits:
+            waiting.setdefault(queue_key(work), []).append(work)
+    ordered = sorted(waiting.items())
+    cluster = published.cluster
+    yield _family("trimtab_queue_oldest_pending_seconds", (((cluster, *key), _oldest(works)) for key, works in ordered))
+    yield _family(
+        "trimtab_queue_pending_workloads",
+        (
+            ((cluster, *key, name), float(count))
+            for key, works in ordered
+            for name, count in sorted(_by_name(works).items())
+        ),
+    )
+    totals = published.clocks
+    waits = (((cluster, *key), seconds) for key, seconds in sorted(totals.wait_seconds_total.items()))
+    yield _family("trimtab_workload_wait_seconds_total", waits)
+    evictions = (((cluster, *key), float(count)) for key, count in sorted(totals.evictions_total.items()))
+    yield _family("trimtab_workload_evictions_total", evictions)
+
+
+def queue_key(work: Work) -> QueueKey:
+    """(tenant, tier, queue) as its series are labelled."""
+    return work.tenant, work.tier, work.queue
+
+
+def _oldest(works: Iterable[Work]) -> float:
+    """The longest wait of eligible work; 0 for an empty queue, which is a fact and not a gap."""
+    return max((work.waited_seconds for work in works if work.ineligible is None), default=0.0)
+
+
+def _by_name(works: Iterable[Work]) -> Mapping[WaitingName, int]:
+    counts: dict[WaitingName, int] = defaultdict(int)
+    counts[WaitingName.WITHIN_LIMIT] = 0  # so that an empty queue is seen to be empty
+    for work in works:
+        if work.waiting is not None:
+            counts[work.waiting] += 1
+    return counts
+
+
+def _family(name: str, rows: Rows) -> Family:
+    """A family as the catalogue describes it. Raises KeyError for a name that it does not know."""
+    entry = find(name)
+    if entry is None:
+        raise KeyError(f"{name} is not in the catalogue")
+    if entry.kind is Kind.COUNTER:
+        counter = CounterMetricFamily(entry.name, entry.meaning, labels=entry.labels)
+        for labels, value in rows:
+            counter.add_metric(labels, value)
+        return counter
+    gauge = GaugeMetricFamily(entry.name, entry.meaning, labels=entry.labels)
+    for labels, value in rows:
+        gauge.add_metric(labels, value)
+    return gauge

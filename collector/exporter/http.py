@@ -1,0 +1,115 @@
+"""Serves /metrics, /healthz and /readyz in a thread of its own. Knows nothing of what the families mean.
+
+The address is bound before the server starts, so that a port in use is an error at once and not a line in a log.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import uvicorn
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+_START_SECONDS = 10.0
+_DRAIN_SECONDS = 3
+
+
+class ListenError(Exception):
+    """The address can not be listened on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen. Port 0: any free one."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """ "127.0.0.1:9108", "[::1]:9108" or ":9108" for all addresses. Raises ValueError that names the text."""
+        host, colon, port = text.rpartition(":")
+        bracketed = host.startswith("[") and host.endswith("]")
+        if not colon or not port.isdecimal() or int(port) > 65535 or (":" in host and not bracketed):
+            raise ValueError(f"{text!r} is not an address such as 127.0.0.1:9108, [::1]:9108 or :9108")
+        return cls(host.strip("[]"), int(port))
+
+
+def metrics_app(registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Starlette:
+    """The application: /healthz says that the process answers, /readyz that there is something to scrape."""
+
+    # Plain functions run in a thread pool: a large rendering does not hold up the health checks.
+    def metrics(_: Request) -> Response:
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    def readyz(_: Request) -> Response:
+        ready = is_ready()
+        return PlainTextResponse("ok\n" if ready else "no picture of the cluster yet\n", 200 if ready else 503)
+
+    routes = [Route("/metrics", metrics), Route("/healthz", healthz), Route("/readyz", readyz)]
+    return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=1)])
+
+
+class HttpServer:
+    """One application on one address: `start`, then `stop`."""
+
+    def __init__(self, app: Starlette, address: Address) -> None:
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                limit_concurrency=64,
+                timeout_keep_alive=75,  # longer than any usual scrape interval: the connection stays
+                timeout_graceful_shutdown=_DRAIN_SECONDS,
+                server_header=False,
+            )
+        )
+        self._address = address
+        self._socket: socket.socket | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on."""
+        return int(self._socket.getsockname()[1]) if self._socket is not None else self._address.port
+
+    def start(self) -> None:
+        """Bind and serve; returns once it answers. Raises ListenError."""
+        host, port = self._address.host, self._address.port
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            bound = socket.create_server((host, port), family=family, backlog=128)
+        except OSError as error:
+            raise ListenError(f"{host}:{port}: {error.strerror or error}") from error
+        self._socket = bound
+        self._thread = threading.Thread(target=self._server.run, args=([bound],), name="metrics", daemon=True)
+        self._thread.start()
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > deadline:
+                raise ListenError(f"{host}:{port}: the server did not start")
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """Answer what is under way, then end; at most a few seconds."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(_DRAIN_SECONDS + 2)
+        if self._socket is not None:
+            self._socket.close()

@@ -1,0 +1,1 @@
+"""The command `trimtab`: one module per verb."""

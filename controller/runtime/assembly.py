@@ -21,6 +21,7 @@ from collector.sources.kubernetes_watch import ClusterWatch
 from collector.sources.prometheus import Prometheus
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.policy import Mode
+from controller.runtime.acting import Fence
 from controller.runtime.configuration import Configuration
 from controller.runtime.control import BaselineSource, read_control
 from controller.runtime.doorbell import Doorbell
@@ -69,7 +70,7 @@ def evidence_source(settings: Settings) -> EvidenceSource:
 
 
 def controller_for(
-    settings: Settings, api: KubernetesApi, pictures: PictureSource, evidence: EvidenceSource, lease: Lease
+    settings: Settings, api: KubernetesApi, pictures: PictureSource, evidence: EvidenceSource, fence: Fence
 ) -> Controller:
     """A controller over a living picture."""
     clocks = WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale)
@@ -78,7 +79,7 @@ def controller_for(
         observer=Observer(pictures, evidence, lambda: own_cohorts(api), clocks),
         store=LedgerStore(api, settings.namespace),
         actuator=ServerSideApply(api),
-        fence=lease,
+        fence=fence,
         baseline_source=BaselineSource(api, settings.namespace, settings.baseline_file),
         read_control=lambda: read_control(api, settings.namespace),
         clock=time.time,

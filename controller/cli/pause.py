@@ -1,0 +1,36 @@
+"""`trimtab pause` and `trimtab resume`: no new changes; what is in force still ends on time, undone when it hurts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from collector.sources.kubernetes_api import connect
+from controller.cli.options import Context, Kubeconfig
+from controller.cli.output import talk
+from controller.cli.steering import NAMESPACE, Namespace
+from controller.runtime.control import Control, write_control
+
+
+def pause(
+    reason: Annotated[str, typer.Option("--reason", help="Why, for whoever reads the status.")],
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    namespace: Namespace = NAMESPACE,
+) -> None:
+    """Stop new changes at once. Reverts go on.
+
+    Example: trimtab pause --reason "maintenance of pool h100 until noon"
+    """
+    write_control(connect(kubeconfig, context), namespace, Control(paused=reason or "paused by a person"))
+    talk("Paused: no new changes. Changes in force still end on time. Undo: trimtab resume.")
+
+
+def resume(kubeconfig: Kubeconfig = None, context: Context = None, namespace: Namespace = NAMESPACE) -> None:
+    """Allow new changes again (a policy that is itself paused stays so).
+
+    Example: trimtab resume
+    """
+    write_control(connect(kubeconfig, context), namespace, Control())
+    talk("Resumed.")

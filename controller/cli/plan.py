@@ -1,0 +1,83 @@
+"""`trimtab plan`: what the controller would decide right now, written down and not applied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from collector.sources.kubernetes_api import connect
+from controller.actuators.port import NoWrites
+from controller.api.policy import Mode
+from controller.cli.options import Context, Format, Kubeconfig, PrometheusUrl
+from controller.cli.output import FINDINGS, Output, console, print_json, section
+from controller.cli.steering import (
+    NAMESPACE,
+    Baseline,
+    Cluster,
+    Documents,
+    Namespace,
+    TimeScale,
+    now,
+    one_shot,
+    settings_for,
+)
+from controller.policy.engine import decide
+from controller.runtime.status import status_document
+from controller.runtime.tick import TickReport
+
+
+def plan(
+    config: Documents,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    prometheus_url: PrometheusUrl = None,
+    baseline: Baseline = None,
+    namespace: Namespace = NAMESPACE,
+    cluster: Cluster = "default",
+    time_scale: TimeScale = 1.0,
+    output: Format = Output.TEXT,
+) -> None:
+    """Decide once on the cluster as it is, as if confirmed and allowed, and write nothing.
+
+    Exit code 1 when it would change something.
+
+    Example: trimtab plan --config tenants/ --prometheus-url http://prometheus:9090
+    """
+    settings = settings_for(config, namespace, baseline, cluster, time_scale, prometheus_url)
+    controller = one_shot(settings, connect(kubeconfig, context))
+    controller.actuator = NoWrites()
+    documents = controller.configuration.load()
+    policy = documents.policy.scaled(time_scale)
+    ledger = controller.store.load()
+    observation = controller.observer.look(documents.site.scaled(time_scale), controller.baseline_source.read(), now())
+    certain = replace(policy, mode=Mode.ENFORCE, paused=False, cadence=replace(policy.cadence, confirm_ticks=1))
+    outcome = decide(observation.snapshot, certain, Mode.ENFORCE, ledger, observation.targets)
+    report = TickReport(observation.snapshot.taken_at, policy.mode, "", outcome, observation, outcome.ledger)
+    document = status_document(report)
+    if output is Output.JSON:
+        print_json({**document, "would_change": _changed(document)})
+    else:
+        _print(document)
+    raise typer.Exit(FINDINGS if _changed(document) else 0)
+
+
+def _changed(document: dict[str, Any]) -> list[str]:
+    return [item["change"] for item in document["findings"] if item["change"]]
+
+
+def _print(document: dict[str, Any]) -> None:
+    out = console()
+    out.print(Text(document["sentence"], style="bold"))
+    for item in document["findings"]:
+        out.print(
+            section(f"{item['tenant']} / {item['pool']}: {item['kind']}", Text(item["finding"]), Text(_told(item)))
+        )
+    if document["blind"]:
+        out.print(section("Blind", *(Text(f"- {reason}") for reason in document["blind"])))
+
+
+def _told(item: dict[str, Any]) -> str:
+    return item["decision"] if item["change"] else f"{item['decision']} [{item['refusal']}]"

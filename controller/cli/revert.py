@@ -1,0 +1,113 @@
+"""`trimtab revert`: undo one change, a tenant's, or all, at once or softly; works while no controller runs."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from collector.sources.kubernetes_api import KubernetesApi, connect
+from controller.actuators.server_side_apply import ServerSideApply
+from controller.api.errors import InputError, Mistake
+from controller.cli.options import Context, Format, Kubeconfig
+from controller.cli.output import REFUSED, Output, print_json, talk
+from controller.cli.steering import NAMESPACE, Baseline, Namespace
+from controller.policy.change import Change
+from controller.runtime.assembly import own_cohorts
+from controller.runtime.control import BaselineSource, Control, write_control
+from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.reverting import Because, Reverted, everything_back, sent_back
+
+_TRIES = 5
+
+
+def revert(
+    change: Annotated[str | None, typer.Argument(help="Id of the change, or its beginning.")] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="All changes of this tenant.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Kill switch: pause, then write the whole baseline.")
+    ] = False,
+    soft: Annotated[bool, typer.Option("--soft", help="Follow usage down: nobody is evicted.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")] = "asked for by a person",
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    baseline: Baseline = None,
+    namespace: Namespace = NAMESPACE,
+    output: Format = Output.TEXT,
+) -> None:
+    """Undo changes. Without --soft this may evict what was admitted under them.
+
+    --all pauses first and writes the baseline manifest itself, with or without a running controller. The other forms
+    mark changes; the controller's next tick (or the janitor's) does it.
+
+    Examples: trimtab revert --all --reason "incident 4711" · trimtab revert --tenant vision --soft
+    """
+    if sum((change is not None, tenant is not None, everything)) != 1:
+        raise InputError((Mistake("revert", "no target, or several", "one of: a change id, --tenant, --all"),))
+    api = connect(kubeconfig, context)
+    because = Because(reason, time.time())
+    if everything:
+        write_control(api, namespace, Control(paused=f"revert --all: {reason}"))
+    if everything and not soft:
+        done = _all_at_once(api, namespace, BaselineSource(api, namespace, baseline), because)
+    else:
+        done = _marked(LedgerStore(api, namespace), change, tenant, because, hard=not soft)
+    _report(done, output)
+
+
+def _all_at_once(api: KubernetesApi, namespace: str, source: BaselineSource, because: Because) -> Reverted:
+    leaves = source.read()
+    if not leaves.leaves:
+        expected = "ConfigMap trimtab-baseline or --baseline FILE"
+        raise InputError((Mistake("baseline", "none found", expected),))
+    for _ in range(_TRIES):
+        try:
+            store = LedgerStore(api, namespace)
+            return everything_back(own_cohorts(api), leaves, store, ServerSideApply(api), because)
+        except LedgerLost:
+            continue  # the controller wrote in between: look again
+    return Reverted((), (), (), ("the ledger kept changing: stop the controller and try again",))
+
+
+def _marked(
+    store: LedgerStore, identifier: str | None, tenant: str | None, because: Because, *, hard: bool
+) -> Reverted:
+    def wanted(change: Change) -> bool:
+        if identifier is not None:
+            return change.id.startswith(identifier)
+        return tenant is None or change.tenant == tenant
+
+    if identifier is not None and store.load().find(identifier) is None:
+        raise InputError((Mistake("change", repr(identifier), "the beginning of exactly one change's id"),))
+    for _ in range(_TRIES):
+        try:
+            return sent_back(store, wanted, because, hard=hard)
+        except LedgerLost:
+            continue
+    return Reverted((), (), (), ("the ledger kept changing: try again",))
+
+
+def _report(done: Reverted, output: Output) -> None:
+    if output is Output.JSON:
+        print_json(
+            {
+                "written": list(done.written),
+                "ended": list(done.ended),
+                "returning": list(done.returning),
+                "problems": list(done.problems),
+            }
+        )
+    else:
+        for name in done.written:
+            talk(f"{name} holds its baseline.")
+        for identifier in done.ended:
+            talk(f"Change {identifier} is ended.")
+        for identifier in done.returning:
+            talk(f"Change {identifier} goes back with the next tick of controller or janitor.")
+        if not (done.written or done.ended or done.returning or done.problems):
+            talk("No change is in force.")
+    for problem in done.problems:
+        talk(problem)
+    if done.problems:
+        raise typer.Exit(REFUSED)

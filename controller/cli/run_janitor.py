@@ -1,0 +1,58 @@
+"""`trimtab run janitor`: ends expired changes at the baseline, softly, with no Prometheus and no controller."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+from collector.sources.kubernetes_api import connect
+from controller.cli.options import Context, Kubeconfig
+from controller.cli.output import REFUSED, talk
+from controller.cli.steering import (
+    NAMESPACE,
+    Baseline,
+    Cluster,
+    Documents,
+    Namespace,
+    TimeScale,
+    never_decides,
+    now,
+    one_shot,
+    settings_for,
+)
+from controller.policy.change import Stage
+from controller.runtime.status import status_document
+
+
+def run_janitor(
+    config: Documents,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    baseline: Baseline = None,
+    namespace: Namespace = NAMESPACE,
+    cluster: Cluster = "default",
+    time_scale: TimeScale = 1.0,
+) -> None:
+    """Look once and send back whatever has outlived its time; run it every few minutes as a CronJob.
+
+    It decides nothing new, ever. It works beside a running controller: whoever writes the ledger first wins.
+
+    Example: trimtab run janitor --config /etc/trimtab
+    """
+    settings = settings_for(config, namespace, baseline, cluster, time_scale)
+    controller = one_shot(settings, connect(kubeconfig, context), never_decides("the janitor asks no Prometheus"))
+    policy = controller.configuration.load().policy.scaled(time_scale)
+    young = [
+        change.id
+        for change in controller.store.load().active
+        if change.stage is Stage.INTENDED and now() - change.created_at < 2 * policy.cadence.tick_seconds
+    ]
+    if young:
+        talk(f"Change {young[0]} is being written right now: nothing to do.")
+        return
+    report = controller.tick()
+    document = status_document(report)
+    talk(json.dumps({key: document[key] for key in ("at", "active_changes", "problems")}, sort_keys=True))
+    if report.outcome is None:
+        raise typer.Exit(REFUSED)

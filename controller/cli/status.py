@@ -1,0 +1,84 @@
+"""`trimtab status`: what the controller said last, from the cluster, without a port to reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from rich.table import Column
+from rich.text import Text
+
+from collector.sources.kubernetes_api import connect
+from controller.cli.options import Context, Format, Kubeconfig
+from controller.cli.output import FINDINGS, Output, console, print_json, section, table, talk
+from controller.cli.steering import NAMESPACE, Namespace
+from controller.runtime.status_store import read_status
+
+
+def status(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    namespace: Namespace = NAMESPACE,
+    output: Format = Output.TEXT,
+) -> None:
+    """Show the mode, the last sentence, findings, changes in force and their verdicts.
+
+    Exit code 1 when something is wrong: a finding, a blind or latched controller, or none at all.
+
+    Example: trimtab status -o json
+    """
+    document = read_status(connect(kubeconfig, context), namespace)
+    if document is None:
+        talk(f"No controller has written a status in namespace {namespace}: trimtab run controller.")
+        raise typer.Exit(FINDINGS)
+    if output is Output.JSON:
+        print_json(document)
+    else:
+        _print(document)
+    wrong = document["findings"] or document["blind"] or document["latched"] or document["problems"]
+    raise typer.Exit(FINDINGS if wrong else 0)
+
+
+def _print(document: dict[str, Any]) -> None:
+    out = console()
+    paused = f", paused: {document['paused']}" if document["paused"] else ""
+    out.print(Text(f"Mode {document['mode']}{paused}, last tick {document['at']}", style="dim"))
+    out.print(Text(document["sentence"], style="bold"))
+    for problem in document["problems"]:
+        out.print(Text(problem, style="red"))
+    out.print()
+    out.print(section("Tenants", _tenants(document["tenants"])))
+    if document["findings"]:
+        out.print(section("Findings", *(Text(f"- {_finding(item)}") for item in document["findings"])))
+    changes = document["active_changes"]
+    if changes:
+        out.print(section("Changes in force", *(Text(f"- {_change(item)}") for item in changes)))
+    if document["recent_changes"]:
+        out.print(section("Ended lately", *(Text(f"- {_ended(item)}") for item in document["recent_changes"])))
+
+
+def _tenants(rows: list[dict[str, Any]]) -> Any:
+    numbers = ("guarantee", "floating", "in use", "borrowed", "waiting", "short by")
+    shown = table("tenant", "tier", "pool", *(Column(name, justify="right") for name in numbers))  # type: ignore[arg-type]
+    for row in rows:
+        keys = ("guarantee_gpus", "floating_gpus", "reserved_gpus", "borrowed_gpus", "waiting_gpus", "shortfall_gpus")
+        cells = ["unknown" if row[key] is None else str(row[key]) for key in keys]
+        shown.add_row(row["tenant"], row["tier"], row["pool"], *cells)
+    return shown
+
+
+def _finding(item: dict[str, Any]) -> str:
+    refusal = f" [{item['refusal']}]" if item["refusal"] else ""
+    return f"{item['finding']} → {item['decision']}{refusal}"
+
+
+def _change(item: dict[str, Any]) -> str:
+    verdict = f", {item['verdict']}" if item["verdict"] else ""
+    back = f" Going back: {item['return_reason']}." if item["return_reason"] else ""
+    return f"{item['id']} ({item['stage']}{verdict}; {item['given']} of {item['amount']} GPUs): {item['reason']}{back}"
+
+
+def _ended(item: dict[str, Any]) -> str:
+    judged = item["verdict"] or "not judged"
+    detail = f" ({item['verdict_reason']})" if item["verdict_reason"] else ""
+    return f"{item['id']}: {judged}{detail}; {item['return_reason']}"

@@ -1,0 +1,80 @@
+"""What the verbs that steer share: where Trimtab keeps its own, a one-shot controller without a watch, answers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from collector.model.objects import Picture
+from collector.model.snapshot import Evidence
+from collector.sources.kubernetes_api import KubernetesApi
+from collector.sources.kubernetes_lists import look_once
+from controller.api.policy import Mode
+from controller.runtime.assembly import Settings, controller_for, evidence_source
+from controller.runtime.ledger_store import DEFAULT_NAMESPACE
+from controller.runtime.observe import EvidenceSource
+from controller.runtime.tick import Controller
+
+Namespace: TypeAlias = Annotated[
+    str, typer.Option("--namespace", "-n", help="Namespace where Trimtab keeps its own objects.")
+]
+Baseline: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--baseline", help="Baseline manifest; else ConfigMap trimtab-baseline.", show_default=False),
+]
+Documents: TypeAlias = Annotated[
+    list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents (may be repeated).")
+]
+Cluster: TypeAlias = Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")]
+TimeScale: TypeAlias = Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")]
+NAMESPACE = DEFAULT_NAMESPACE
+
+
+@dataclass(frozen=True, slots=True)
+class OneLook:
+    """Lists instead of a watch: enough for a program that ticks once."""
+
+    api: KubernetesApi
+
+    def picture(self, now: float) -> Picture:
+        """A fresh picture. Raises SourceError when the API server can not be reached at all."""
+        return look_once(self.api, now)
+
+
+@dataclass(frozen=True, slots=True)
+class NoLease:
+    """For a person at the command line: the ledger's own version guards against a running controller."""
+
+    def check(self) -> None:
+        """Always ours."""
+
+
+def settings_for(
+    config: list[Path],
+    namespace: str,
+    baseline: Path | None,
+    cluster: str = "default",
+    time_scale: float = 1.0,
+    prometheus_url: str | None = None,
+) -> Settings:
+    """Settings of a one-shot program, with the highest ceiling: what it may do is in the verb itself."""
+    return Settings(tuple(config), cluster, namespace, Mode.ENFORCE, time_scale, baseline, prometheus_url)
+
+
+def one_shot(settings: Settings, api: KubernetesApi, evidence: EvidenceSource | None = None) -> Controller:
+    """A controller that looks by lists and holds no lease."""
+    return controller_for(settings, api, OneLook(api), evidence or evidence_source(settings), NoLease())
+
+
+def never_decides(why: str) -> EvidenceSource:
+    """Evidence that is always blind: reverts go on, nothing new is decided."""
+    return lambda site, now: Evidence(blind=(why,))
+
+
+def now() -> float:
+    """Wall clock, epoch seconds."""
+    return time.time()

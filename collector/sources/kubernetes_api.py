@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
@@ -28,23 +29,31 @@ from collector.sources.kubernetes_port import JsonObject, Page, Query, WatchEven
 
 T = TypeVar("T")
 
-_CONNECT_SECONDS: Final = 5.0
-_READ_SECONDS: Final = 30.0
-_ANSWER_SECONDS: Final = 60.0
-_ANSWER_BYTES: Final = 256 * 2**20
-_EVENT_BYTES: Final = 16 * 2**20
 _CHUNK_BYTES: Final = 2**18
 _READ_ATTEMPTS: Final = 4
-_RETRY_WITHIN_SECONDS: Final = 10.0
-_SILENCE_SECONDS: Final = 10.0
-"""How long past its own end a watch may say nothing before it counts as hanging."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiLimits:
+    """What one request may cost."""
+
+    connect_seconds: float = 5.0
+    read_seconds: float = 30.0
+    """Longest silence while an answer comes."""
+    answer_seconds: float = 60.0
+    answer_bytes: int = 256 * 2**20
+    event_bytes: int = 16 * 2**20
+    silence_seconds: float = 10.0
+    """How long past its own end a watch may say nothing before it counts as hanging."""
+    retry_within_seconds: float = 10.0
+    """A read is not tried again later than this after its first try."""
 
 
 class WatchStream:
     """The events of one open watch, once. Iterating raises SourceError; a clean end is the server's time limit."""
 
-    def __init__(self, response: BaseHTTPResponse, path: str, server: str) -> None:
-        self._response, self._path, self._server = response, path, server
+    def __init__(self, response: BaseHTTPResponse, path: str, server: str, event_bytes: int) -> None:
+        self._response, self._path, self._server, self._event_bytes = response, path, server, event_bytes
 
     def __iter__(self) -> Iterator[WatchEvent]:
         try:
@@ -65,8 +74,8 @@ class WatchStream:
         for chunk in self._response.stream(_CHUNK_BYTES):
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line for line in lines if line)
-            if len(rest) > _EVENT_BYTES:
-                raise Malformed("WATCH", self._path, f"an event of more than {_EVENT_BYTES} bytes")
+            if len(rest) > self._event_bytes:
+                raise Malformed("WATCH", self._path, f"an event of more than {self._event_bytes} bytes")
 
     def _event(self, line: bytes) -> WatchEvent:
         try:
@@ -84,8 +93,13 @@ class WatchStream:
 class KubernetesApi:
     """A connection that many threads may use. Methods raise SourceError, and CredentialsProblem for the identity."""
 
-    def __init__(self, identity: KubernetesIdentity, wait: Callable[[float], object] = time.sleep) -> None:
-        self._identity, self._wait = identity, wait
+    def __init__(
+        self,
+        identity: KubernetesIdentity,
+        limits: ApiLimits | None = None,
+        wait: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._identity, self._limits, self._wait = identity, limits or ApiLimits(), wait
 
     @property
     def server(self) -> str:
@@ -126,8 +140,8 @@ class KubernetesApi:
             "resourceVersion": resource_version,
             "timeoutSeconds": timeout_seconds,
         }
-        response = self._open("GET", path, asked, read_seconds=timeout_seconds + _SILENCE_SECONDS)
-        return WatchStream(response, path, self.server)
+        response = self._open("GET", path, asked, read_seconds=timeout_seconds + self._limits.silence_seconds)
+        return WatchStream(response, path, self.server, self._limits.event_bytes)
 
     def request(
         self,
@@ -174,7 +188,7 @@ class KubernetesApi:
         query: Query | None,
         body: bytes | None = None,
         content_type: str = "application/json",
-        read_seconds: float = _READ_SECONDS,
+        read_seconds: float | None = None,
     ) -> BaseHTTPResponse:
         headers = {"Accept": "application/json", "User-Agent": "trimtab"}
         if body is not None:
@@ -182,13 +196,14 @@ class KubernetesApi:
         token = self._identity.token()
         if token:
             headers["Authorization"] = token
+        read_seconds = self._limits.read_seconds if read_seconds is None else read_seconds
         try:
             return self._identity.pool.request(
                 method,
-                f"{self.server}{path}?{urlencode(query or {})}",
+                f"{self.server}{path}" + (f"?{urlencode(query)}" if query else ""),
                 body=body,
                 headers=headers,
-                timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=read_seconds),
+                timeout=urllib3.Timeout(connect=self._limits.connect_seconds, read=read_seconds),
                 retries=False,
                 redirect=False,
                 preload_content=False,
@@ -199,7 +214,7 @@ class KubernetesApi:
     def _whole_body(self, response: BaseHTTPResponse, method: str, path: str) -> bytes:
         """The body, if it is of bearable size and comes in bearable time."""
         try:
-            return read_body(response, _ANSWER_BYTES, time.monotonic() + _ANSWER_SECONDS)
+            return read_body(response, self._limits.answer_bytes, time.monotonic() + self._limits.answer_seconds)
         except BodyTooLargeError as problem:
             raise Malformed(method, path, f"an answer of {problem}") from problem
         except BodyTooSlowError as problem:
@@ -219,7 +234,7 @@ class KubernetesApi:
             except (Unreachable, TimedOut, Throttled) as problem:
                 problem.attempts = attempt
                 pause = _pause_seconds(problem, attempt)
-                late = time.monotonic() + pause > started + _RETRY_WITHIN_SECONDS
+                late = time.monotonic() + pause > started + self._limits.retry_within_seconds
                 if late or attempt == _READ_ATTEMPTS:
                     raise
             self._wait(pause)

@@ -12,7 +12,7 @@ import urllib3
 from controller.demo.processes import wait_until
 from tests.testbed import Testbed
 from tests.testbed.api import ApiRefused, KubeApi
-from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job, has_condition, remove_site
+from tests.testbed.cluster import Site, SiteTenant, build_site, clear, gpu_job, has_condition, remove_site
 from tests.testbed.driver import Driver, TraceJob, plan
 from tests.testbed.kueue import API_VERSION as KUEUE
 from tests.testbed.monitoring import ScrapeTarget
@@ -20,12 +20,19 @@ from tests.testbed.monitoring import ScrapeTarget
 SITE = Site("bed", nodes=2, tenants=(SiteTenant("bed-a", floor=8, floating=2), SiteTenant("bed-b", floor=4)), shared=2)
 
 
-@pytest.fixture
-def site(control_plane: Testbed) -> Iterator[KubeApi]:
+@pytest.fixture(scope="module")
+def built_site(control_plane: Testbed) -> Iterator[KubeApi]:
     api = control_plane.kubernetes.api
     build_site(api, SITE)
     yield api
     remove_site(api, SITE)
+
+
+@pytest.fixture
+def site(built_site: KubeApi) -> Iterator[KubeApi]:
+    yield built_site
+    for tenant in SITE.tenants:
+        clear(built_site, tenant.name)
 
 
 def test_the_fake_exporter_shows_who_holds_which_device(site: KubeApi, control_plane: Testbed) -> None:

@@ -142,20 +142,23 @@ def gpu_job(
 
 def build_site(api: KubeApi, site: Site) -> None:
     """Makes the nodes and all Kueue objects of a site, and returns when its nodes are ready and its queues admit."""
+    tenants = {tenant.name for tenant in site.tenants}
+    wait_until(lambda: tenants.isdisjoint(_terminating_namespaces(api)), f"old namespaces of {site.name} to go", 60.0)
     add_nodes(api, site.node_manifests())
     apply_all(api, site.git_manifests(), GIT)
     apply_all(api, site.baseline_manifests(), TRIMTAB)
-    queues = {tenant.name for tenant in site.tenants}
-    wait_until(lambda: queues <= _with_condition(api, KUEUE, "ClusterQueue", "Active"), f"the queues of {site.name}")
+    wait_until(lambda: tenants <= _with_condition(api, KUEUE, "ClusterQueue", "Active"), f"the queues of {site.name}")
 
 
 def remove_site(api: KubeApi, site: Site) -> None:
-    """Deletes what `build_site` made, with the work in it, and returns when it is gone."""
+    """Deletes what `build_site` made, with the work in it, and returns when it is gone.
+
+    The namespaces are still going then: Kubernetes takes five seconds for it, and only a new site of that name minds.
+    """
     tenants = {tenant.name for tenant in site.tenants}
     for name in tenants:
         clear(api, name)
         api.delete("v1", "Namespace", name)
-    wait_until(lambda: tenants.isdisjoint(_names(api, "v1", "Namespace")), f"the namespaces of {site.name} to go", 60.0)
     cluster_wide = [one for one in site.git_manifests() if "namespace" not in one["metadata"]]
     for manifest in [*reversed(site.baseline_manifests()), *reversed(cluster_wide), *site.node_manifests()]:
         api.delete(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
@@ -163,10 +166,11 @@ def remove_site(api: KubeApi, site: Site) -> None:
 
 
 def clear(api: KubeApi, namespace: str) -> None:
-    """Deletes all work of a namespace, and returns when it is gone. (Deleting the namespace would take far longer.)"""
-    jobs = collection_path("batch/v1", "Job", namespace)
-    api.request("DELETE", jobs, query={"propagationPolicy": "Background"})
+    """Deletes all work of a namespace, and returns when it is gone."""
     for api_version, kind in (("batch/v1", "Job"), ("v1", "Pod"), (KUEUE, "Workload")):
+        # Each kind by itself: the garbage collector learns of a new kind such as Workload only every 30 seconds.
+        path = collection_path(api_version, kind, namespace)
+        api.request("DELETE", path, query={"propagationPolicy": "Background"})
         wait_until(partial(_none_left, api, api_version, kind, namespace), f"each {kind} in {namespace} to go", 60.0)
 
 
@@ -195,6 +199,11 @@ def has_condition(manifest: Manifest, kind: str) -> bool:
 
 def _with_condition(api: KubeApi, api_version: str, kind: str, condition: str) -> set[str]:
     return {one["metadata"]["name"] for one in api.list_objects(api_version, kind) if has_condition(one, condition)}
+
+
+def _terminating_namespaces(api: KubeApi) -> set[str]:
+    found = api.list_objects("v1", "Namespace")
+    return {one["metadata"]["name"] for one in found if "deletionTimestamp" in one["metadata"]}
 
 
 def _none_left(api: KubeApi, api_version: str, kind: str, namespace: str) -> bool:

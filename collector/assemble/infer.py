@@ -6,14 +6,14 @@ Everything inferred comes with its reason, so that a person can check it before 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from collector.assemble.capacity import SHARED_LEAF, leaf_name
 from collector.assemble.holdings import Holding, QuotaGroup, holding, quota_groups
 from collector.assemble.infer_pools import infer_pools, is_gpu, slug, unique
 from collector.assemble.native_quota import native_holding, pool_of_namespaces
-from collector.model.objects import Picture
+from collector.model.objects import Namespace, Picture
 from collector.model.tenancy import (
     UNASSIGNED,
     WORKSPACE_LABEL,
@@ -84,6 +84,14 @@ def infer_site(picture: Picture, cluster: str) -> Inferred:
         {name: draft.origin.source for name, draft in drafts.items()},
         tuple(notes),
     )
+
+
+def with_known_namespaces(picture: Picture) -> Picture:
+    """The picture with namespaces that only their content tells of, where namespaces themselves may not be read."""
+    if "namespaces" not in picture.unreadable:
+        return picture
+    known = {name: Namespace(name, {}) for name in sorted(gpu_namespaces(picture))}
+    return replace(picture, namespaces={**known, **picture.namespaces})
 
 
 def gpu_namespaces(picture: Picture) -> frozenset[str]:

@@ -32,9 +32,21 @@ def never_start(picture: Picture, snapshot: Snapshot) -> tuple[NeverStarts, ...]
 def _found(picture: Picture, snapshot: Snapshot, works: Iterator[Work]) -> Iterator[NeverStarts]:
     for work in works:
         if work.ineligible is not None and not _will_pass(snapshot, work):
-            yield NeverStarts(work, work.ineligible)
+            yield NeverStarts(work, _no_door(picture, work) or work.ineligible)
         elif work.ineligible is None and (reason := _out_of_reach(picture, snapshot, work)):
             yield NeverStarts(work, reason)
+
+
+def _no_door(picture: Picture, work: Work) -> str | None:
+    """Nothing behind its queue: then nobody knows its pool either, which would be the weaker reason."""
+    if not work.queue or not {"localqueues", "clusterqueues"}.isdisjoint(picture.unreadable):
+        return None
+    for door in picture.local_queues:
+        if (door.namespace, door.name) == (work.namespace, work.queue):
+            missing = door.cluster_queue not in picture.cluster_queues
+            return f"its queue leads to ClusterQueue {door.cluster_queue}, which does not exist" if missing else None
+    others = sorted(door.name for door in picture.local_queues if door.namespace == work.namespace)
+    return f"its queue {work.queue} does not exist in {work.namespace}; there are: {', '.join(others) or 'none'}"
 
 
 def _will_pass(snapshot: Snapshot, work: Work) -> bool:

@@ -1,0 +1,147 @@
+"""The screens of `trimtab explain`. Show, judge nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from collector.model.quantities import format_duration, format_time
+from collector.model.reading import Unknown
+from collector.model.snapshot import Lie, TenantPool, Work
+from controller.cli.explain_facts import TenantFacts, WorkFacts
+from controller.cli.look_screen import WAIT_COLUMNS, wait_row
+from controller.cli.output import NotedRows, left, right, section, shortened, table
+from controller.policy.change import Change, WorkRef
+
+_MOST = 8
+
+
+def work_screen(facts: WorkFacts) -> Iterator[RenderableType]:
+    """A workload: what it is, why it waits, who is ahead, who holds the quota, what would help."""
+    work = facts.work
+    yield Text.assemble((f"{work.title}", "bold"), f"  {work.kind}, tenant {work.tenant}, {_shape(work)}")
+    yield Text(f"{_clock(work)}\n", style="bold red" if work.overdue else "")
+    yield section("Why", Text(facts.why))
+    if facts.queue_length:
+        place = f"Place {len(facts.ahead) + 1} of {facts.queue_length} in its queue"
+        yield section(place, Text(facts.order), *_ahead(facts.ahead))
+    if facts.holders:
+        yield section(f"Who holds the quota of pool {work.pool}", _holders(facts))
+    if facts.help:
+        yield section("What would help", *(Text(f"· {sentence}") for sentence in facts.help))
+    yield from _lies(facts.lies)
+
+
+def tenant_screen(facts: TenantFacts) -> Iterator[RenderableType]:
+    """A tenant: what it may use, what it uses and lacks, its objectives, its longest waits."""
+    tenant = facts.tenant
+    words = f"  tier {tenant.tier or '–'}, namespaces {shortened(facts.namespaces, 5) or 'none'}"
+    yield Text.assemble((tenant.name, "bold"), words + (f", known from {facts.source}" if facts.source else ""), "\n")
+    yield section("GPUs", _states(facts.states) if facts.states else Text("No entitlement in any pool."))
+    if facts.idle or facts.unread:
+        told = f"{facts.idle} of the GPUs it holds compute nothing"
+        yield section("Use", Text(told + (f"; of {facts.unread} nobody knows." if facts.unread else ".")))
+    if tenant.objectives:
+        shown = table(left("OBJECTIVE"), left("KIND"), right("TARGET"), right("WINDOW"))
+        for one in tenant.objectives:
+            shown.add_row(one.name, one.kind.value, f"{one.target:.4g}", format_duration(one.window_seconds))
+        yield section("Objectives (how they stand: trimtab status, or the Tenant board)", shown)
+    if facts.waits:
+        late = sum(1 for work in facts.waits if work.overdue)
+        rows = (wait_row(work) for work in facts.waits[:_MOST])
+        yield section(f"Waiting: {len(facts.waits)}, of them {late} beyond their limit", NotedRows(WAIT_COLUMNS, rows))
+    yield from _lies(facts.lies)
+
+
+def change_screen(change: Change) -> Iterator[RenderableType]:
+    """A change: why it was made, what it moved, what it foresaw, what came of it."""
+    stage = change.stage.value + (f", verdict {change.verdict.value}" if change.verdict else "")
+    yield Text.assemble((change.id, "bold"), f"  for {change.tenant} in pool {change.pool}: {stage}\n")
+    yield section("Why", Text(change.reason))
+    yield section("Steps", *(Text(line) for line in _steps(change)))
+    yield section("Forecast", *(Text(line) for line in _forecast(change)))
+    if change.verdict or change.return_reason:
+        told = [change.verdict_reason, f"On its way back: {change.return_reason}" if change.return_reason else ""]
+        yield section("What came of it", *(Text(line) for line in told if line))
+    yield section("To undo it", Text(f"{change.inverse} (trimtab revert {change.id})"))
+
+
+def _shape(work: Work) -> str:
+    gpus = f"{work.gpus} GPUs" if work.pods == 1 else f"{work.gpus} GPUs ({work.pods} pods of {work.gpus_per_pod})"
+    return f"{gpus}, pool {work.pool or 'none'}" + (f", queue {work.queue}" if work.queue else "")
+
+
+def _clock(work: Work) -> str:
+    waited = ("at least " if work.waited_is_lower_bound else "") + format_duration(work.waited_seconds)
+    limit = "no limit" if work.limit_seconds is None else f"limit {format_duration(work.limit_seconds)}"
+    verb = "has waited" if work.waits else "waited"
+    evicted = f", evicted {work.evictions} times" + (f" (last by {work.evicted_by})" if work.evicted_by else "")
+    name = f": {work.waiting.value}" if work.waiting else ""
+    return f"{work.phase.value}, {verb} {waited} ({limit}, size {work.size.value}){name}" + (
+        evicted if work.evictions else ""
+    )
+
+
+def _ahead(works: tuple[Work, ...]) -> Iterator[RenderableType]:
+    if not works:
+        return
+    shown = table(right("PRIORITY"), right("WAITED"), right("GPUS"), left("TENANT"), left("WORK"))
+    for work in works[:_MOST]:
+        waited = format_duration(work.waited_seconds)
+        shown.add_row(str(work.priority), waited, str(work.gpus), work.tenant, work.title)
+    if len(works) > _MOST:
+        shown.add_row("", "", "", "", f"and {len(works) - _MOST} more")
+    yield shown
+
+
+def _holders(facts: WorkFacts) -> Table:
+    shown = table(left("TENANT"), *(right(title) for title in ("OWN", "USED", "BORROWED")), left("WITH (GPUS)"))
+    for holder in facts.holders:
+        works = shortened([f"{work.title} ({work.gpus})" for work in holder.works])
+        state = holder.state
+        shown.add_row(state.tenant, _own(state), str(state.reserved), str(state.borrowed()), works or "–")
+    return shown
+
+
+def _states(states: tuple[TenantPool, ...]) -> Table:
+    titles = ("GUARANTEE", "FLOAT", "BURST", "CEILING", "USED", "BORROWED", "WAITING", "SHORT")
+    shown = table(left("POOL"), *(right(title) for title in titles))
+    for state in states:
+        agreed = state.entitlement
+        floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
+        ceiling = "–" if agreed.ceiling is None else str(agreed.ceiling)
+        use = (state.reserved, state.borrowed(), state.waiting, state.shortfall)
+        shown.add_row(state.pool, str(agreed.guarantee), floating, str(agreed.burst_gpus), ceiling, *map(str, use))
+    return shown
+
+
+def _own(state: TenantPool) -> str:
+    return "?" if isinstance(state.entitled_now, Unknown) else str(state.entitled_now.value)
+
+
+def _lies(lies: tuple[Lie, ...]) -> Iterator[RenderableType]:
+    if lies:
+        lines = [Text.assemble((lie.where, "bold"), f"  {lie.sentence}") for lie in lies]
+        yield section("Settings that can not be true", *lines)
+
+
+def _steps(change: Change) -> Iterator[str]:
+    yield f"1. take {change.taken} of {change.amount} GPUs from {change.source} (written: {change.taken_written})"
+    yield f"2. give {change.given} of {change.amount} GPUs to {change.destination} (written: {change.given_written})"
+    applied = f"applied {format_time(change.applied_at)}, " if change.applied_at else ""
+    yield f"intended {format_time(change.created_at)}, {applied}ends by itself {format_time(change.expires_at)}"
+
+
+def _forecast(change: Change) -> Iterator[str]:
+    forecast = change.forecast
+    yield f"Ready by {format_time(forecast.ready_by)}: {_named(forecast.ready, set(change.seen_ready))}"
+    lost = f" ({forecast.lost_gpu_hours:.1f} GPU-hours lost)" if forecast.lost_gpu_hours else ""
+    yield f"May be evicted for it: {_named(forecast.evicted, set())}{lost}"
+
+
+def _named(works: tuple[WorkRef, ...], seen: set[str]) -> str:
+    marks = [f"{work.title} ({work.gpus} GPUs{', seen Ready' if work.key in seen else ''})" for work in works]
+    return ", ".join(marks) or "nobody"

@@ -1,0 +1,59 @@
+"""The verb `look`: one screen about a cluster for somebody who has configured nothing. Reads only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from controller.api.errors import InputError, Mistake
+from controller.cli.look_report import look_report, report_record
+from controller.cli.look_screen import look_screen
+from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
+from controller.cli.output import FINDINGS, OK, Output, console, print_json, talk
+from controller.cli.view import Where, view_of
+
+
+def look(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    prometheus_url: PrometheusUrl = None,
+    config: Config = None,
+    yaml_out: Annotated[
+        Path | None,
+        typer.Option("--yaml-out", help="Also write the inferred documents to this file.", show_default=False),
+    ] = None,
+    output: Format = Output.TEXT,
+) -> None:
+    """Look at a cluster: where every GPU stands, who waits and why, what can never start, which settings lie.
+
+    Needs rights to read, and no configuration: tenants are inferred from Kueue queues, KubeSphere workspaces, quotas
+    and namespaces. Writes nothing to the cluster.
+
+    Example: [bold]trimtab look --context prod --prometheus-url http://localhost:9090[/bold]
+
+    Exit code 0: nothing found; 1: findings, or parts that could not be read; 2: bad input; 3: the API server can not be
+    reached.
+    """
+    view = view_of(Where(kubeconfig, context, prometheus_url, config or ()))
+    report = look_report(view)
+    if yaml_out is not None:
+        _write(yaml_out, report.documents)
+    if output is Output.JSON:
+        print_json(report_record(report))
+    else:
+        screen = console()
+        for part in look_screen(report):
+            screen.print(part)
+    raise typer.Exit(FINDINGS if report.findings else OK)
+
+
+def _write(path: Path, documents: str) -> None:
+    if not documents:
+        raise InputError((Mistake("--yaml-out", str(path), "no --config beside it: nothing is inferred then"),))
+    try:
+        path.write_text(documents, encoding="utf-8")
+    except OSError as error:
+        raise InputError((Mistake("--yaml-out", str(path), f"a file to write to ({error.strerror})"),)) from error
+    talk(f"wrote the inferred documents to {path}; check them with: trimtab validate {path}")

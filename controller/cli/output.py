@@ -1,0 +1,118 @@
+"""What every verb prints with: data to stdout, talk to stderr; tables for people, versioned JSON for scripts.
+
+Nothing here knows what is printed. Without a terminal there is no colour; the width is the terminal's, or COLUMNS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import orjson
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.text import Text
+
+SCHEMA_VERSION: Final = 1
+"""Raised when a key changes its meaning or goes away; new keys do not raise it."""
+
+OK: Final = 0
+FINDINGS: Final = 1
+BAD_INPUT: Final = 2
+UNREACHABLE: Final = 3
+REFUSED: Final = 4
+
+
+class Output(StrEnum):
+    """For people or for scripts."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def console() -> Console:
+    """Where data for people goes."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """The whole answer as one JSON object."""
+    text = orjson.dumps({"schema_version": SCHEMA_VERSION, **document}, option=orjson.OPT_INDENT_2)
+    typer.echo(text.decode())
+
+
+def talk(sentence: str) -> None:
+    """One sentence to the person, beside the data."""
+    typer.echo(sentence, err=True)
+
+
+def section(title: str, *parts: RenderableType) -> RenderableType:
+    """A titled part of a screen."""
+    return Group(Text(title, style="bold"), *(Padding(part, (0, 0, 0, 2), expand=False) for part in parts), Text(""))
+
+
+def table(*columns: Column) -> Table:
+    """A table without frame: only its columns and a dim head."""
+    return Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=False)
+
+
+def left(title: str, **options: Any) -> Column:
+    """A column of words; wrapped where the screen ends."""
+    return Column(title, overflow="fold", **options)
+
+
+def right(title: str) -> Column:
+    """A column of numbers, never wrapped."""
+    return Column(title, justify="right", no_wrap=True)
+
+
+class NotedRows:
+    """Rows of short cells, each with a sentence over the whole width below it; equal sentences in a row stand once."""
+
+    def __init__(self, columns: Sequence[Column], rows: Iterable[tuple[Sequence[str | Text], str]]) -> None:
+        self._columns, self._rows = columns, list(rows)
+
+    def __rich_console__(self, console: Console, options: Any) -> Iterable[RenderableType]:
+        """Cells are as wide as their column needs in all rows; the widest words give way when the screen is narrow."""
+        widths = self._widths(options.max_width)
+        yield self._line([Text(str(column.header), style="dim") for column in self._columns], widths)
+        previous = ""
+        for number, (cells, note) in enumerate(self._rows):
+            if note != previous and number:
+                yield from self._note(previous)
+            previous = note
+            yield self._line([cell if isinstance(cell, Text) else Text(cell) for cell in cells], widths)
+        yield from self._note(previous)
+
+    def _note(self, note: str) -> Iterable[RenderableType]:
+        if note:
+            yield Padding(Text(note, style="italic"), (0, 0, 0, 2), expand=False)
+
+    def _line(self, cells: Sequence[Text], widths: Sequence[int]) -> Table:
+        line = Table.grid(padding=(0, 2, 0, 0))
+        for column, width in zip(self._columns, widths, strict=True):
+            line.add_column(width=width, justify=column.justify, no_wrap=True, overflow="ellipsis")
+        line.add_row(*cells)
+        return line
+
+    def _widths(self, screen: int) -> list[int]:
+        lines = [
+            [str(column.header) for column in self._columns],
+            *([str(c) for c in cells] for cells, _ in self._rows),
+        ]
+        widths = [max(Text(line[index]).cell_len for line in lines) for index in range(len(self._columns))]
+        excess = sum(widths) + 2 * len(widths) - screen
+        while excess > 0:
+            widest = widths.index(max(widths))
+            widths[widest] -= 1
+            excess -= 1
+        return widths
+
+
+def shortened(names: Sequence[str], most: int = 3) -> str:
+    """The first names, and how many more there are."""
+    listed = ", ".join(names[:most])
+    return f"{listed} and {len(names) - most} more" if len(names) > most else listed

@@ -1,0 +1,97 @@
+"""One look at a cluster for a verb that reads: picture, site (documents or inferred), snapshot, GPU readings.
+
+Reads only, and remembers nothing: waits are what the objects still tell, a lower bound for work that was evicted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from collector.assemble.assemble import assemble
+from collector.assemble.clocks import WaitClocks
+from collector.assemble.gpu_ledger import Devices, PoolLedger, gpu_ledger
+from collector.assemble.infer import Inferred, infer_site, with_known_namespaces
+from collector.assemble.lies import lies
+from collector.model.objects import Picture
+from collector.model.snapshot import Evidence, Lie, Snapshot
+from collector.model.tenancy import Site
+from collector.sources.kubernetes_api import KubernetesApi, connect
+from collector.sources.kubernetes_lists import look_once
+from controller.api.errors import InputError, Mistake
+from controller.runtime.configuration import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which cluster, which Prometheus, which documents: the options of a reading verb."""
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    prometheus_url: str | None = None
+    config: Sequence[Path] = ()
+
+    def connection(self) -> KubernetesApi:
+        """A connection to the API server. Raises CredentialsProblem."""
+        return connect(self.kubeconfig, self.context)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything a reading verb speaks of."""
+
+    server: str
+    now: float
+    picture: Picture
+    site: Site
+    inferred: Inferred | None
+    """None when the tenants come from documents."""
+    snapshot: Snapshot
+    devices: Devices
+    ledgers: tuple[PoolLedger, ...]
+    lies: tuple[Lie, ...]
+
+
+def view_of(where: Where, api: KubernetesApi | None = None) -> View:
+    """Look now. Raises InputError, CredentialsProblem, SourceError (only when the API server tells nothing at all)."""
+    cluster = where.context or "default"
+    site = Configuration(where.config, cluster).load().site if where.config else None
+    devices = _devices(where.prometheus_url)
+    now = time.time()
+    connection = api or where.connection()
+    picture = with_known_namespaces(look_once(connection, now))
+    inferred = infer_site(picture, cluster) if site is None else None
+    agreed = site or (inferred.site if inferred else Site(cluster, (), (), ()))
+    snapshot, _ = assemble(picture, agreed, Evidence(), WaitClocks(), now)
+    return View(
+        server=connection.server,
+        now=now,
+        picture=picture,
+        site=agreed,
+        inferred=inferred,
+        snapshot=snapshot,
+        devices=devices,
+        ledgers=gpu_ledger(picture, agreed, snapshot.works, devices, now),
+        lies=tuple(dict.fromkeys((*snapshot.lies, *lies(picture, agreed)))),
+    )
+
+
+def _devices(url: str | None) -> Devices:
+    if url is None:
+        return Devices()
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError((Mistake("--prometheus-url", url, "an address such as http://prometheus:9090"),))
+    # Only now: most looks need no HTTP client beside that of the API server.
+    from collector.sources.gpu_series import read_gpus
+    from collector.sources.prometheus import Prometheus
+
+    window_seconds = Devices().window_seconds
+    prometheus = Prometheus(url)
+    try:
+        return Devices(read_gpus(prometheus, window_seconds), window_seconds)
+    finally:
+        prometheus.close()

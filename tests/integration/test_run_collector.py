@@ -52,7 +52,7 @@ spec:
   members: {localQueues: [{namespace: run-b, name: run-b}]}
   pools: [{pool: h100, guarantee: 8, burst: 16}]
 """
-CALL = "import typer; from controller.cli.run_collector import run_collector; typer.run(run_collector)"
+COMMAND = (sys.executable, "-c", "from controller.cli.main import main; main()", "run", "collector")
 
 Series = Mapping[tuple[str, ...], float]
 
@@ -75,7 +75,7 @@ class Collector:
         ]
         self.service = Service(
             "collector",
-            lambda: [sys.executable, "-c", CALL, *arguments],
+            lambda: [*COMMAND, *arguments],
             folder,
             lambda: answers(f"{self.url}/readyz"),
             environment={"PYTHONPATH": str(ROOT)},
@@ -260,7 +260,7 @@ def test_an_api_server_that_is_away_is_waited_for_and_said(tmp_path: Path) -> No
     arguments = [f"--config={config}", f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}"]
     service = Service(
         "collector",
-        lambda: [sys.executable, "-c", CALL, *arguments],
+        lambda: [*COMMAND, *arguments],
         tmp_path,
         lambda: answers(f"http://127.0.0.1:{port}/readyz"),
         environment={"PYTHONPATH": str(ROOT)},

@@ -64,11 +64,23 @@ def _gpus(report: LookReport) -> RenderableType:
     return section("GPUs, now", shown if view.ledgers else Text("No node offers GPUs."), *_gpu_notes(report))
 
 
-def _ledger_cells(ledger: PoolLedger, name: str, report: LookReport) -> list[str]:
+def _ledger_cells(ledger: PoolLedger, name: str, report: LookReport) -> list[str | Text]:
     unread = ledger.unknown > 0 and ledger.active + ledger.idle_held == 0
-    sick = "?" if report.view.devices.missing and not ledger.sick else str(ledger.sick)
-    counts = [ledger.total, "?" if unread else ledger.active, "?" if unread else ledger.idle_held]
-    return [name, *map(str, counts), str(ledger.free), str(ledger.stranded), sick, str(ledger.unknown)]
+    sick = "?" if report.view.devices.missing and not ledger.sick else ledger.sick
+    return [
+        name,
+        str(ledger.total),
+        "?" if unread else str(ledger.active),
+        _toned("?" if unread else ledger.idle_held, "yellow"),
+        _toned(ledger.free, "green"),
+        _toned(ledger.stranded, "yellow"),
+        _toned(sick, "bold red"),
+        _toned(ledger.unknown, "dim"),
+    ]
+
+
+def _toned(count: int | str, style: str) -> Text:
+    return Text(str(count), style=style if isinstance(count, int) and count > 0 else "")
 
 
 def _gpu_notes(report: LookReport) -> Iterator[RenderableType]:

@@ -10,7 +10,7 @@ from rich.text import Text
 from collector.assemble.gpu_ledger import PoolLedger, total_of
 from collector.model.quantities import format_duration, format_time
 from collector.model.reading import Unknown
-from collector.model.snapshot import Lie, Work
+from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.look_report import MOST_LISTED, LookReport
 from controller.cli.output import NotedRows, left, right, section, shortened, table
 
@@ -38,6 +38,11 @@ def wait_row(work: Work) -> tuple[list[str | Text], str]:
     gpus = str(work.gpus) if work.pods == 1 else f"{work.pods}×{work.gpus_per_pod}"
     tone = "bold red" if work.overdue else ""
     return [Text(waited, style=tone), limit, gpus, work.tenant, work.title, Text(name, style=tone)], work.why
+
+
+def borrowed(state: TenantPool) -> str:
+    """GPUs beyond the own quota; unknown where that is."""
+    return "?" if isinstance(state.entitled_now, Unknown) else str(state.borrowed())
 
 
 def _head(report: LookReport) -> RenderableType:
@@ -148,7 +153,7 @@ def _tenants(report: LookReport) -> RenderableType:
     )
     for state in view.snapshot.tenants:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
-        counts = (state.reserved, state.borrowed(), state.waiting, state.shortfall)
+        counts = (state.reserved, borrowed(state), state.waiting, state.shortfall)
         shown.add_row(state.tenant, state.pool, str(state.entitlement.guarantee), floating, *map(str, counts))
     title = "Tenants" if view.inferred is None else "Tenants, as inferred (as YAML: --yaml-out FILE)"
     notes = [Text(f"To decide: {note}.", style="italic") for note in view.inferred.notes] if view.inferred else []

@@ -13,6 +13,8 @@ from collector.model.reading import Unknown
 from collector.model.snapshot import PoolState, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Engine
 
+_NAMED_BORROWERS = 3
+
 
 def ineligible_reason(
     work: Work, picture: Picture, pools: Mapping[str, PoolState], held: TenantPool | None
@@ -27,7 +29,7 @@ def ineligible_reason(
         return (
             f"a pod asks for {work.gpus_per_pod} GPUs, the largest node of pool {work.pool} has {state.gpus_per_node}"
         )
-    total = sum(node.gpus for node in state.nodes)
+    total = state.total
     if work.gpus > total:
         return f"asks for {work.gpus} GPUs, pool {work.pool} has {total}"
     ceiling = held.entitlement.ceiling if held else None
@@ -127,7 +129,7 @@ def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Wo
     if work.gpus > free_own:
         used = f"{own.tenant} uses {own.reserved} of its {entitled.value} GPUs and asks for {work.gpus} more"
         if others:
-            lent = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in others.items())
+            lent = _borrowers(others)
             cure = f"{work.gpus - max(0, free_own)} GPUs of float would start it"
             return replace(work, waiting=WaitingName.STARVED, why=f"{used}, while {lent}; {cure}.")
         sentence = f"{used}, and nobody borrows: the pool is too small for what was asked."
@@ -144,9 +146,16 @@ def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Wo
 
 
 def _no_nodes(work: Work, state: PoolState, others: Mapping[str, int]) -> str:
-    shape, free = f"{work.pods} x {work.gpus_per_pod}", sum(node.free for node in state.nodes)
+    shape, free = f"{work.pods} x {work.gpus_per_pod}", state.free
     if free < work.gpus and others:
-        lent = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in others.items())
-        return f"Its quota is free, but {free} GPUs are, while {lent} and was not yet reclaimed."
+        return f"Its quota is free, but only {free} GPUs are, while {_borrowers(others)}: not reclaimed yet."
     told = "fragmentation" if free >= work.gpus else f"only {free} GPUs are free at all"
     return f"Its quota is free, but no nodes have {shape} GPUs free: {told}."
+
+
+def _borrowers(others: Mapping[str, int]) -> str:
+    """Who borrows most, by name; the rest as a count."""
+    largest = sorted(others.items(), key=lambda item: (-item[1], item[0]))
+    named_ones = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in largest[:_NAMED_BORROWERS])
+    rest = len(largest) - _NAMED_BORROWERS
+    return named_ones if rest <= 0 else f"{named_ones} and {rest} more borrow"

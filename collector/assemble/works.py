@@ -303,7 +303,7 @@ def _size(context: _Context, raw: _Raw, tenant: str) -> SizeClass:
         gpus=raw.shape.gpus,
         pods=raw.shape.pods,
         gpus_per_node=state.gpus_per_node if state else raw.shape.gpus_per_pod,
-        pool_gpus=sum(node.gpus for node in state.nodes) if state else 0,
+        pool_gpus=state.total if state else 0,
         burst_gpus=entitlement.burst_gpus if entitlement else 0,
     )
 

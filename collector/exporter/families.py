@@ -139,7 +139,7 @@ def _pool_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
     pools = sorted(snapshot.pools.items())
     allocatable = (((cluster, name), float(state.allocatable)) for name, state in pools)
     yield _family("trimtab_pool_allocatable_gpus", allocatable)
-    free = (((cluster, name), float(sum(node.free for node in state.nodes))) for name, state in pools)
+    free = (((cluster, name), float(state.free)) for name, state in pools)
     yield _family("trimtab_pool_free_gpus", free)
 
 

@@ -15,6 +15,7 @@ from tests.testbed.kueue import Kueue
 from tests.testbed.kwok import Kwok
 from tests.testbed.monitoring import Alertmanager, Prometheus
 from tests.testbed.place import Place
+from tests.testbed.ucx import Ucx
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "kubernetes": (),
@@ -23,6 +24,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "gpu-exporter": ("kubernetes",),
     "alertmanager": (),
     "prometheus": (),
+    "ucx": (),
 }
 
 
@@ -101,6 +103,11 @@ class Testbed:
         """Groups alerts and calls webhooks."""
         return Alertmanager(self._place("alertmanager"))
 
+    @cached_property
+    def ucx(self) -> Ucx:
+        """Two hosts on one slow link, with a noisy neighbour."""
+        return Ucx(self._place("ucx"))
+
     def part(self, name: str) -> Part:
         """The part of that name, running or not; raises UnknownPart."""
         parts: Mapping[str, Part] = {
@@ -110,6 +117,7 @@ class Testbed:
             "gpu-exporter": self.gpu_exporter,
             "prometheus": self.prometheus,
             "alertmanager": self.alertmanager,
+            "ucx": self.ucx,
         }
         if name not in parts:
             raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")

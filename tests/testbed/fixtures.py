@@ -29,6 +29,12 @@ def monitoring(testbed: Testbed) -> Testbed:
     return _started(testbed, "prometheus", "alertmanager")
 
 
+@pytest.fixture(scope="session")
+def fabric(testbed: Testbed) -> Testbed:
+    """The testbed with two hosts on one slow link."""
+    return _started(testbed, "ucx")
+
+
 def _started(bed: Testbed, *names: str) -> Testbed:
     try:
         bed.start(*names)

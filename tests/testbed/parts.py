@@ -114,6 +114,9 @@ GO_PARTS = {
 PROMETHEUS = DebianPart("prometheus", ("prometheus", "promtool"), "prometheus")
 ALERTMANAGER = DebianPart("alertmanager", ("prometheus-alertmanager", "amtool"), "prometheus-alertmanager")
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
+UCX = DebianPart("ucx", ("ucx_perftest",), "ucx-utils")
+IPROUTE = DebianPart("ucx", ("ip", "ss"), "iproute2")
+IPERF = DebianPart("ucx", ("iperf3",), "iperf3")
 
 
 def pinned_version(go_mod: str, module: str) -> str:

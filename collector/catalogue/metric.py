@@ -95,7 +95,11 @@ LABELS: Final = {
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
-        Label("source", "what was read: kubernetes, dcgm, ceph, …", _CODE),
+        Label(
+            "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"
+        ),
+        Label("destination", "of a probed edge: the node that answers", "probed edges"),
+        Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
         Label("device", "the device or address that failed, or empty", "devices of one node"),
         Label("reason", "what went wrong, in few words", _CODE),
         Label("version", "version of the program", "versions running at once"),

@@ -74,6 +74,26 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "Do not raise quota: it changes nothing here, and the loop refuses to.",
         ),
     ),
+    "TrimtabFabricSlow": Runbook(
+        meaning=(
+            "The latency of a probed pair of nodes missed the limit of the tenant's objective about RDMA twice in a "
+            "row, and the tenant runs a gang of several nodes at one end at least. The hint names the worst pair."
+        ),
+        impact=(
+            "Steps of the gang that synchronise wait for the slowest link. The tenant's quotas are left alone "
+            "meanwhile: more of them would not make the network faster."
+        ),
+        diagnosis=(
+            "`trimtab_rdma_latency_seconds` by `trimtab_rdma_baseline_seconds`: only 0.99 is often a busy host.",
+            "Other pairs with the same node: all slow means the node or its link, all of a rack its switch.",
+            "`port_xmit_wait`, ECN and CNP counters rise: congestion. Sequence errors, ACK time-outs: loss.",
+            "Which jobs send most on these nodes?",
+        ),
+        mitigation=(
+            "A neighbour: move it or limit it. A link: drain the node. A host that is busy: give the probe a core.",
+            "A pair that is slower for good (another path or card) counts as usual after a day, or a restart.",
+        ),
+    ),
     "TrimtabBlind": Runbook(
         meaning=(
             "The collector is down, or one of its sources is old, gone or was never read. It is one alert for a "

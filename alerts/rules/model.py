@@ -24,6 +24,7 @@ class SignalKind(StrEnum):
     OBJECTIVE_BURNING = "objective-burning"
     STARVED = "starved"
     QUEUE_BROKEN = "queue-broken"
+    FABRIC_SLOW = "fabric-slow"
     BLIND = "blind"
     CONTROLLER_STALLED = "controller-stalled"
 

@@ -21,7 +21,8 @@ from collector.model.tenancy import Objective, ObjectiveKind
 USUAL_BELOW_FACTOR: Final = 3.0
 """A probe that takes more than this many times the baseline says nothing about what is usual."""
 LEAST_PROBES: Final = 5
-REMEMBERED_PROBES: Final = 288
+REMEMBERED_PROBES: Final = 1440
+"""A day, at one a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +134,13 @@ def edges_used(works: Iterable[Work], edges: Iterable[Edge]) -> tuple[Edge, ...]
     return tuple(sorted(edge for edge in edges if edge.source in nodes or edge.destination in nodes))
 
 
-def slow_edge_sentence(objective: str, edge: Edge, ratio: float) -> str:
-    """For a person: which edge is slow, and by how much."""
+def slow_edges_sentence(objective: str, ratios: Mapping[Edge, float]) -> str:
+    """For a person: which edge is slowest, and by how much; without its full stop. Needs at least one."""
+    edge, ratio = max(sorted(ratios.items()), key=lambda item: item[1])
+    others = f" ({len(ratios) - 1} more are slow)" if len(ratios) > 1 else ""
     return (
-        f"RDMA from {edge}, which its running gangs use, takes {ratio:.1f} times as long as objective {objective} "
-        "allows. No quota makes it faster."
+        f"RDMA from {edge} takes {ratio:.1f} times as long as its objective {objective} allows, "
+        f"and its running gangs use it{others}"
     )
 
 

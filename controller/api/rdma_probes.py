@@ -43,8 +43,8 @@ class EdgeModel(Border):
     destination: ObjectName
     address: Annotated[str, AfterValidator(_address)]
     port: Annotated[int, Field(ge=1, le=65535)] = 13337
-    client: list[Text] = []
-    server: list[Text] = []
+    client: list[Text] = Field(default_factory=list)
+    server: list[Text] = Field(default_factory=list)
 
     def value(self, environment: dict[str, str]) -> ProbeTarget:
         """The frozen form."""
@@ -59,7 +59,7 @@ class ProbesModel(Border):
     timeout: Seconds = 20.0
     iterations: Annotated[int, Field(ge=100, le=1_000_000)] = 500
     progress: Literal["sleep", "poll"] = "sleep"
-    environment: Annotated[dict[str, str], AfterValidator(_variables)] = {}
+    environment: Annotated[dict[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
     edges: list[EdgeModel] = Field(min_length=1)
 
     def value(self) -> ProbePlan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Final, Protocol
 
@@ -17,14 +17,18 @@ from prometheus_client import CollectorRegistry
 
 from collector.assemble.clocks import WaitClocks
 from collector.exporter.cluster_role import ClusterRole, PictureSource
+from collector.exporter.fabric_families import FabricCollector
 from collector.exporter.families import Published, SnapshotCollector
 from collector.exporter.gpu import GpuExporters
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
+from collector.exporter.rdma import RdmaProbes
 from collector.exporter.repeated import Repeated
+from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
 from collector.sources.evidence import EvidenceLimits, read_evidence
 from collector.sources.prometheus import Prometheus
+from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
@@ -45,6 +49,7 @@ class CollectorSettings:
     cluster: str
     listen: Address
     gpu_exporters: tuple[str, ...] = ()
+    rdma_probes: ProbePlan | None = None
     prometheus_url: str | None = None
     time_scale: float = 1.0
 
@@ -62,6 +67,12 @@ class CollectorSettings:
     def idle_window_seconds(self) -> float:
         """How long a held GPU must do nothing to be called idle."""
         return max(_IDLE_WINDOW_SECONDS / self.time_scale, _ROUNDS_PER_WINDOW * self.gpu_seconds)
+
+    @property
+    def rdma_plan(self) -> ProbePlan:
+        """The plan at the pace of the time scale; without one, a plan of no edges."""
+        plan = self.rdma_probes or ProbePlan(targets=())
+        return replace(plan, interval_seconds=max(1.0, plan.interval_seconds / self.time_scale))
 
     @property
     def scrape_limits(self) -> ScrapeLimits:
@@ -115,6 +126,14 @@ class Collecting:
                 lambda: self._role.published, self._health.state, time.time, _STALE_AFTER_SECONDS, version("trimtab")
             )
         )
+        self._prober = RdmaProber(settings.rdma_plan)
+        self._fabric = RdmaProbes(settings.rdma_plan, self._prober, self._health, time.time)
+        if settings.rdma_probes is not None:
+            registry.register(
+                FabricCollector(
+                    lambda: self._role.published, lambda: self._fabric.memory, time.time, _STALE_AFTER_SECONDS
+                )
+            )
         self.server = HttpServer(metrics_app(registry, self._is_ready), settings.listen)
 
     def run(self, stop: threading.Event) -> None:
@@ -134,6 +153,7 @@ class Collecting:
                 self._tick()
                 stop.wait(self._settings.tick_seconds)
         finally:
+            self._prober.close()
             for helper in helpers:
                 helper.stop()
             self._watch.stop()
@@ -148,6 +168,8 @@ class Collecting:
         helpers: list[Repeated] = []
         if self._settings.gpu_exporters:
             helpers.append(Repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
+        if self._settings.rdma_probes is not None:
+            helpers.append(Repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
         if self._settings.prometheus_url is not None:
             asked = Prometheus(self._settings.prometheus_url)
             helpers.append(Repeated("own-series", self._settings.gpu_seconds * 2, lambda: self._check_arrival(asked)))
@@ -169,6 +191,9 @@ class Collecting:
 
     def _read_gpus(self) -> None:
         self._told.say("gpu exporter", self._gpus.read())
+
+    def _probe_rdma(self) -> None:
+        self._told.say("rdma probe", self._fabric.read())
 
     def _check_arrival(self, prometheus: Prometheus) -> None:
         snapshot = self._role.published.snapshot

@@ -119,7 +119,8 @@ def _states(states: tuple[TenantPool, ...]) -> Table:
 
 
 def _own(state: TenantPool) -> str:
-    return "?" if isinstance(state.entitled_now, Unknown) else str(state.entitled_now.value)
+    known = state.entitled_now
+    return f"{state.entitlement.guarantee}+?" if isinstance(known, Unknown) else str(known.value)
 
 
 def _lies(lies: tuple[Lie, ...]) -> Iterator[RenderableType]:

@@ -66,7 +66,9 @@ class PictureMaker:
         spelled = {key.replace("__", "/").replace("_", "."): value for key, value in labels.items()}
         self.put("namespaces", name, Namespace(name, spelled))
 
-    def quota(self, nominal: int, borrow: int | None = None, lend: int | None = None) -> dict[tuple[str, str], FlavorQuota]:
+    def quota(
+        self, nominal: int, borrow: int | None = None, lend: int | None = None
+    ) -> dict[tuple[str, str], FlavorQuota]:
         """Quota of GPUs in the maker's flavor."""
         return {(self.flavor, GPU): FlavorQuota(nominal, borrow, lend)}
 
@@ -86,7 +88,7 @@ class PictureMaker:
         self.put("cohorts", name, Cohort(name, parent, {} if nominal is None else self.quota(nominal, None, lend)))
 
     def tenant(self, name: str, floor: int, floating: int = 0, site: str = "site", **rules: Any) -> None:
-        """A tenant as Trimtab wants it: namespace, own Cohort with its floor, queue with nominal 0, leaf, LocalQueue."""
+        """A tenant as Trimtab wants it: namespace, LocalQueue, queue with nominal 0, Cohort with the floor, leaf."""
         self.cohort(site, None)
         self.namespace(name)
         self.cohort(f"tenant-{name}", site, floor, lend=floor)

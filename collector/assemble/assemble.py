@@ -86,6 +86,7 @@ def _clocked(seen: Seen, clocks: WaitClocks, now: float) -> Work:
         waited_is_lower_bound=clock.lower_bound,
         evictions=clock.evictions,
         evicted_by=clock.evicted_by,
+        evictions_by=clock.evictions_by,
     )
 
 
@@ -137,6 +138,7 @@ def _tenant_pool(
         floating_now=floating,
         running=sum(work.gpus for work in works if work.phase is WorkPhase.RUNNING),
         waiting=sum(work.gpus for work in eligible),
+        queued=sum(work.gpus for work in eligible if work.phase is WorkPhase.WAITING),
         overdue=sum(work.gpus for work in eligible if work.overdue),
         last_admission_at=max((work.admitted_at for work in works if work.admitted_at is not None), default=None),
         opted_out=any(

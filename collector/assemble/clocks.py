@@ -1,17 +1,22 @@
 """The wait clock of each piece of work: it belongs to the tenant's work, not to the UID of an object. Pure.
 
-Eviction resumes the clock, a resubmission of the same owner and template within `resubmission_seconds` continues it, and
-it stops when all pods that must run are Ready. What was counted before the first look is only a lower bound, and says so.
+Eviction resumes the clock, a resubmission of the same owner and template within `resubmission_seconds` continues it,
+and it stops when all pods that must run are Ready. What was not seen is not counted, and the clock then says that it is
+a lower bound.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 QueueKey = tuple[str, str, str]
 """(tenant, tier, queue)"""
+
+_LAG_SECONDS = 1.0
+"""A look may lag behind the objects by so much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class Sighting:
     created_at: float
     ready_at: float | None = None
     evicted_at: float | None = None
+    """When it last lost its place; once it is admitted again, when that was."""
     eviction_count: int = 0
     evicted_by: str | None = None
     finished: bool = False
@@ -34,14 +40,18 @@ class Sighting:
 class Clock:
     """One clock: seconds of past stints, and since when the present one runs."""
 
+    key: str
     uid: str
     queue: QueueKey
-    waited_before_seconds: float
-    waiting_since: float | None
+    created_at: float
     last_seen_at: float
+    waited_before_seconds: float = 0.0
+    waiting_since: float | None = None
     evictions: int = 0
     eviction_count_seen: int = 0
     evicted_by: str | None = None
+    evictions_by: Mapping[str, int] = field(default_factory=dict)
+    """Tenant → evictions that its work caused, as far as it was seen."""
     lower_bound: bool = False
     counted_seconds: float = 0.0
     """Part of the wait that the totals already hold."""
@@ -54,49 +64,68 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class WaitClocks:
-    """All clocks, and totals per queue that only grow."""
+    """All clocks, and totals per queue that only grow.
+
+    The totals count from the first look on: what had been waited by then was counted by whoever looked before.
+    """
 
     clocks: Mapping[str, Clock] = field(default_factory=dict)
+    """By the uid of the object that was last seen."""
     wait_seconds_total: Mapping[QueueKey, float] = field(default_factory=dict)
     evictions_total: Mapping[QueueKey, int] = field(default_factory=dict)
     resubmission_seconds: float = 1800.0
+    looked: bool = False
 
     def advance(self, sightings: Iterable[Sighting], now: float) -> WaitClocks:
         """The clocks after one more look at `now`."""
-        clocks: dict[str, Clock] = {}
+        looks = sorted(sightings, key=lambda item: (item.created_at, item.uid))
+        absent = self._absent(looks)
         waits, evictions = dict(self.wait_seconds_total), dict(self.evictions_total)
-        for sighting in sorted(sightings, key=lambda item: (item.created_at, item.uid)):
-            key = sighting.key if sighting.key not in clocks else f"{sighting.key}#{sighting.uid}"
-            before = self.clocks.get(key)
+        clocks: dict[str, Clock] = {}
+        for sighting in looks:
+            before = self.clocks.get(sighting.uid) or self._resubmitted(absent, sighting)
+            if before is None and sighting.finished:
+                continue
             clock = _first_look(sighting, now) if before is None else _next_look(before, sighting, now)
-            gained = max(0.0, clock.waited_seconds(now) - clock.counted_seconds)
-            waits[clock.queue] = waits.get(clock.queue, 0.0) + gained
-            evictions[clock.queue] = (
-                evictions.get(clock.queue, 0) + clock.evictions - (0 if before is None else before.evictions)
-            )
+            waited = clock.waited_seconds(now)
+            if before is not None or self.looked:
+                gained, evicted = waited - clock.counted_seconds, clock.evictions - (before.evictions if before else 0)
+                waits[clock.queue] = waits.get(clock.queue, 0.0) + max(0.0, gained)
+                evictions[clock.queue] = evictions.get(clock.queue, 0) + evicted
             if not sighting.finished:
-                clocks[key] = replace(clock, counted_seconds=clock.waited_seconds(now))
-        for key, clock in self.clocks.items():
-            recent = now - clock.last_seen_at <= self.resubmission_seconds
-            if key not in clocks and recent and not _finished(key, sightings):
-                clocks[key] = _paused(clock)
+                clocks[clock.uid] = replace(clock, counted_seconds=max(waited, clock.counted_seconds))
+        for clock in (clock for stopped in absent.values() for clock in stopped):
+            if now - clock.last_seen_at <= self.resubmission_seconds:
+                clocks[clock.uid] = _paused(clock)
         return replace(
             self,
             clocks=MappingProxyType(clocks),
             wait_seconds_total=MappingProxyType(waits),
             evictions_total=MappingProxyType(evictions),
+            looked=True,
         )
 
     def of(self, sighting: Sighting) -> Clock | None:
         """The clock of a piece of work that was sighted in the last look."""
-        clock = self.clocks.get(f"{sighting.key}#{sighting.uid}")
-        if clock is None:
-            clock = self.clocks.get(sighting.key)
-        return clock if clock is not None and clock.uid == sighting.uid else None
+        return self.clocks.get(sighting.uid)
 
+    def _absent(self, looks: Iterable[Sighting]) -> dict[str, list[Clock]]:
+        """Key → clocks of work that is not to be seen now, the one seen last at the end."""
+        seen = {sighting.uid for sighting in looks}
+        absent: dict[str, list[Clock]] = defaultdict(list)
+        for clock in sorted(self.clocks.values(), key=lambda clock: (clock.last_seen_at, clock.created_at, clock.uid)):
+            if clock.uid not in seen:
+                absent[clock.key].append(clock)
+        return absent
 
-def _finished(key: str, sightings: Iterable[Sighting]) -> bool:
-    return any(item.finished and key in (item.key, f"{item.key}#{item.uid}") for item in sightings)
+    def _resubmitted(self, absent: Mapping[str, list[Clock]], sighting: Sighting) -> Clock | None:
+        """Take the clock of the work that this one submits again, if there is one."""
+        stopped = absent.get(sighting.key)
+        if not stopped:
+            return None
+        latest = stopped[-1]
+        in_time = sighting.created_at - latest.last_seen_at <= self.resubmission_seconds
+        return stopped.pop() if in_time and sighting.created_at >= latest.created_at else None
 
 
 def _paused(clock: Clock) -> Clock:
@@ -107,50 +136,90 @@ def _paused(clock: Clock) -> Clock:
 def _first_look(sighting: Sighting, now: float) -> Clock:
     """Start from what the objects still tell; earlier stints of evicted work are lost, so the sum is a lower bound."""
     evicted = sighting.eviction_count > 0 or sighting.evicted_at is not None
-    began = sighting.evicted_at if evicted and sighting.evicted_at is not None else sighting.created_at
+    began: float | None = sighting.created_at
+    if evicted:
+        began = sighting.evicted_at
+    waited, since = 0.0, None
     if sighting.waits:
-        waited, since = 0.0, began
-    else:
-        ready_at = sighting.ready_at if sighting.ready_at is not None else now
-        waited, since = max(0.0, ready_at - began), None
+        since = min(now, began) if began is not None else now
+    elif sighting.ready_at is not None and began is not None:
+        waited = max(0.0, min(now, sighting.ready_at) - began)
     return Clock(
-        sighting.uid,
-        sighting.queue,
-        waited,
-        since,
-        now,
-        evictions=sighting.eviction_count,
+        key=sighting.key,
+        uid=sighting.uid,
+        queue=sighting.queue,
+        created_at=sighting.created_at,
+        last_seen_at=now,
+        waited_before_seconds=waited,
+        waiting_since=since,
+        evictions=max(sighting.eviction_count, int(evicted)),
         eviction_count_seen=sighting.eviction_count,
         evicted_by=sighting.evicted_by,
-        lower_bound=evicted,
+        evictions_by={sighting.evicted_by: 1} if evicted and sighting.evicted_by else {},
+        lower_bound=evicted or (not sighting.waits and sighting.ready_at is None),
     )
 
 
 def _next_look(clock: Clock, sighting: Sighting, now: float) -> Clock:
     resubmitted = clock.uid != sighting.uid
     if resubmitted:
-        clock = replace(_paused(clock), uid=sighting.uid, eviction_count_seen=0)
+        clock = replace(_paused(clock), uid=sighting.uid, created_at=sighting.created_at, eviction_count_seen=0)
+    evictions = clock.evictions
     clock = _with_evictions(clock, sighting)
-    if sighting.waits and clock.waiting_since is None:
-        began = sighting.created_at if resubmitted else sighting.evicted_at
-        since = min(now, max(began, clock.last_seen_at)) if began is not None else clock.last_seen_at
-        clock = replace(clock, waiting_since=since)
-    elif not sighting.waits and clock.waiting_since is not None:
-        stopped = sighting.ready_at if sighting.ready_at is not None else now
-        gained = max(0.0, stopped - clock.waiting_since)
-        clock = replace(clock, waited_before_seconds=clock.waited_before_seconds + gained, waiting_since=None)
+    if clock.evictions > evictions and clock.waiting_since is not None:
+        clock = replace(_paused(clock), lower_bound=True)  # it may have run, unseen, before it lost its place
+    unseen_stint = clock.evictions > evictions and clock.waiting_since is None and not sighting.waits
+    if clock.waiting_since is None and (sighting.waits or resubmitted or unseen_stint):
+        began = _began(clock, sighting, resubmitted)
+        clock = replace(
+            clock,
+            waiting_since=now if began is None else min(now, max(began, clock.last_seen_at)),
+            lower_bound=clock.lower_bound or unseen_stint or began is None,
+        )
+    if not sighting.waits and clock.waiting_since is not None:
+        clock = _stopped(clock, sighting, now)
     return replace(clock, last_seen_at=now, queue=sighting.queue)
 
 
-def _with_evictions(clock: Clock, sighting: Sighting) -> Clock:
-    counted = max(0, sighting.eviction_count - clock.eviction_count_seen)
-    unseen = sighting.waits and clock.waiting_since is None and clock.uid == sighting.uid and counted == 0
-    lost_its_place = unseen and sighting.evicted_at is not None and sighting.evicted_at >= clock.last_seen_at - 1
-    if not counted and not lost_its_place:
-        return clock
+def _began(clock: Clock, sighting: Sighting, resubmitted: bool) -> float | None:
+    """When this stint of waiting began; None when nothing tells."""
+    if _lost_place_since(clock, sighting):
+        return sighting.evicted_at
+    return sighting.created_at if resubmitted else None
+
+
+def _lost_place_since(clock: Clock, sighting: Sighting) -> bool:
+    """Whether it lost its place after it was last seen."""
+    return sighting.evicted_at is not None and sighting.evicted_at >= clock.last_seen_at - _LAG_SECONDS
+
+
+def _stopped(clock: Clock, sighting: Sighting, now: float) -> Clock:
+    """It waits no longer. It did when it was last seen, so the moment of its end lies between then and now."""
+    since = clock.waiting_since if clock.waiting_since is not None else now
+    earliest = min(now, max(since, clock.last_seen_at))
+    ended = earliest if sighting.ready_at is None else min(now, max(earliest, sighting.ready_at))
     return replace(
         clock,
-        evictions=clock.evictions + max(counted, 1),
-        eviction_count_seen=max(clock.eviction_count_seen, sighting.eviction_count),
+        waited_before_seconds=clock.waited_before_seconds + max(0.0, ended - since),
+        waiting_since=None,
+        lower_bound=clock.lower_bound or sighting.ready_at is None,
+    )
+
+
+def _with_evictions(clock: Clock, sighting: Sighting) -> Clock:
+    """Count what the object counts; where it counts nothing, a place that was lost since the last look."""
+    counted = max(0, sighting.eviction_count - clock.eviction_count_seen)
+    unseen = sighting.waits and clock.waiting_since is None and clock.uid == sighting.uid and counted == 0
+    added = counted or int(unseen and _lost_place_since(clock, sighting))
+    if not added:
+        return clock
+    by = dict(clock.evictions_by)
+    if sighting.evicted_by is not None:
+        by[sighting.evicted_by] = by.get(sighting.evicted_by, 0) + added
+    return replace(
+        clock,
+        evictions=clock.evictions + added,
+        eviction_count_seen=clock.eviction_count_seen + added,
         evicted_by=sighting.evicted_by or clock.evicted_by,
+        evictions_by=by,
     )

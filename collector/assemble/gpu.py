@@ -7,7 +7,7 @@ window, and one that was quiet but not watched for a whole window is unknown, wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -36,7 +36,7 @@ class GpuMemory:
     """All devices that were read lately. A device that nobody reads any more is forgotten."""
 
     window_seconds: float = 600.0
-    histories: Mapping[DeviceKey, History] = MappingProxyType({})
+    histories: Mapping[DeviceKey, History] = field(default_factory=dict)
 
     @property
     def longest_gap_seconds(self) -> float:

@@ -166,8 +166,8 @@ def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family
 
 
 def queue_key(work: Work) -> QueueKey:
-    """(tenant, tier, queue) as its series are labelled."""
-    return work.tenant, work.tier, work.queue
+    """(tenant, tier, queue) as its series are labelled: two namespaces may both have a queue "default"."""
+    return work.tenant, work.tier, f"{work.namespace}/{work.queue}" if work.queue else work.namespace
 
 
 def _oldest(works: Iterable[Work]) -> float:

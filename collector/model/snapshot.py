@@ -78,6 +78,9 @@ class Work:
     """One sentence for a person: who holds what it needs, and what would help."""
     evictions: int = 0
     evicted_by: str | None = None
+    """The tenant whose work evicted it last."""
+    evictions_by: Mapping[str, int] = field(default_factory=dict)
+    """Tenant → evictions of it that its work caused, as far as they were seen."""
     admitted_at: float | None = None
     ready_at: float | None = None
     nodes: Mapping[str, int] = field(default_factory=dict)
@@ -164,6 +167,8 @@ class TenantPool:
     running: int = 0
     waiting: int = 0
     """GPUs of eligible work whose clock runs, also without a limit."""
+    queued: int = 0
+    """The part of `waiting` that is not admitted yet."""
     overdue: int = 0
     last_admission_at: float | None = None
     idle_held: Reading[float] = Unknown("no GPU readings")
@@ -178,6 +183,11 @@ class TenantPool:
         return type(self.floating_now)(
             self.entitlement.guarantee + self.floating_now.value, self.floating_now.age_seconds
         )
+
+    @property
+    def needed(self) -> int:
+        """GPUs in use and asked for, without any bound."""
+        return self.reserved + self.queued
 
     @property
     def demand(self) -> int:
@@ -230,7 +240,12 @@ class Snapshot:
     namespace_tenants: Mapping[str, str] = field(default_factory=dict)
     lies: tuple[Lie, ...] = ()
     blind: tuple[str, ...] = ()
-    """Reasons why the picture is not good enough to decide on: stale or unreadable sources."""
+    """Why the picture of the API server is no ground for any write, a soft revert included: stale or unreadable."""
+
+    @property
+    def blind_reasons(self) -> tuple[str, ...]:
+        """Why nothing new may be decided: the picture's reasons and those of Prometheus."""
+        return (*self.blind, *self.evidence.blind)
 
     def tenant_pool(self, tenant: str, pool: str) -> TenantPool | None:
         """The tenant's state in that pool."""

@@ -69,7 +69,7 @@ class BoundedSession(requests.Session):
         self._limits = limits
         self.trust_env = False  # no proxy and no password file of whoever runs this: the address alone decides
 
-    def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> requests.Response:
+    def request(self, method: str, url: str | bytes, *args: Any, **kwargs: Any) -> requests.Response:
         """As requests does it, within the limits."""
         path = urlsplit(str(url)).path
         deadline = time.monotonic() + self._limits.total_seconds
@@ -120,8 +120,9 @@ def _document(status: int, body: bytes, path: str) -> dict[str, Any]:
     if not isinstance(data, dict) or not isinstance(data.get("result"), list):
         raise Malformed("GET", path, "an answer without a list of results", status=status)
     warnings = document.get("warnings")
-    if warnings:
-        raise Partial("GET", path, "; ".join(str(warning) for warning in warnings), status=status)
+    if warnings or document.get("isPartial"):  # isPartial: what VictoriaMetrics says instead
+        words = [str(warning) for warning in warnings or ("the server says that its answer is partial",)]
+        raise Partial("GET", path, "; ".join(words), status=status)
     return document
 
 

@@ -6,6 +6,7 @@ its name.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -57,6 +58,7 @@ VERBS: Final = (
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
+    Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),
 )
 
@@ -76,8 +78,15 @@ def build(arguments: Sequence[str]) -> typer.Typer:
                 groups[above[0]] = typer.Typer(help=_GROUPS[above[0]], no_args_is_help=True)
                 app.add_typer(groups[above[0]], name=above[0])
             parent = groups[above[0]]
-        parent.command(name, short_help=verb.line)(verb.load() if is_called else _named_only)
+        function = verb.load() if is_called else _named_only
+        parent.command(name, help=_flowing(function.__doc__ or ""), short_help=verb.line)(function)
     return app
+
+
+def _flowing(text: str) -> str:
+    """Paragraphs without the line ends of the source, so that they fill whatever width the reader has."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 _GROUPS: Final = {"run": "Run one of the long-lived programs."}

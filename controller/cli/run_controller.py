@@ -10,10 +10,12 @@ from typing import Annotated
 import structlog
 import typer
 
+from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
+from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
 from controller.runtime.assembly import Settings, loop_for
@@ -22,7 +24,7 @@ from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
 from controller.runtime.logs import log_as_json
-from controller.runtime.web import WebServer, application
+from controller.runtime.web import application
 
 _LOG = structlog.get_logger("trimtab.controller")
 
@@ -60,7 +62,7 @@ def run_controller(
     Example: trimtab run controller --config /etc/trimtab --prometheus-url http://prometheus:9090
     """
     log_as_json()
-    host, port = address(listen)
+    address = listen_address(listen)
     settings = Settings(tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url)
     Configuration(settings.config, cluster).load()
     token = webhook_token_file.read_text(encoding="utf-8").strip() if webhook_token_file else ""
@@ -70,8 +72,11 @@ def run_controller(
     api = connect(kubeconfig, context)
     watch = ClusterWatch(api)
     loop = loop_for(settings, api, watch, doorbell)
-    web = WebServer(application(loop.board, doorbell, lambda: loop.board.last is not None), host, port)
-    web.start()
+    web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)
+    try:
+        web.start()
+    except ListenError as error:
+        raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
     watch.start()
     try:
         watch.wait_ready(30.0)
@@ -91,11 +96,3 @@ def mode_of(word: str) -> Mode:
     if found is None:
         raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
     return found
-
-
-def address(text: str) -> tuple[str, int]:
-    """host:port. Raises InputError."""
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65535:
-        raise InputError((Mistake("--listen", repr(text), "host:port, such as 127.0.0.1:9109"),))
-    return host.strip("[]"), int(port)

@@ -14,7 +14,7 @@ from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
 from controller.policy.change import Change, Stage, Verdict
 from controller.policy.findings import Finding, find
-from controller.policy.guards import Circumstances, Refusal, first_refusal
+from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.proposals import NoProposal, Proposal, Terms, propose
 from controller.policy.targets import Target, TargetKey, by_key, recorded
@@ -55,7 +55,11 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     decisions: list[Decision] = []
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
-        decision, ledger = _answer(propose(finding, snapshot, places, terms), at, decisions)
+        tried = on_trial(finding, ledger)
+        if tried is not None:
+            decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
+        else:
+            decision, ledger = _answer(propose(finding, snapshot, places, terms), at, decisions)
         decisions.append(decision)
     return Outcome(
         findings=findings,

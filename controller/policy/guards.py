@@ -12,6 +12,7 @@ from collector.model.quantities import format_duration
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
+from controller.policy.findings import Finding
 from controller.policy.ledger import BudgetUse, Ledger
 from controller.policy.proposals import Proposal
 
@@ -85,18 +86,21 @@ def confirmed(proposal: Proposal, at: Circumstances) -> Refusal | None:
     return Refusal("NOT_CONFIRMED", f"Seen in {seen} of {needed} ticks.") if seen < needed else None
 
 
-def one_at_a_time(proposal: Proposal, at: Circumstances) -> Refusal | None:
-    """No second change for a tenant and pool while one is not ended, or within the dwell time."""
+def on_trial(finding: Finding, ledger: Ledger) -> Refusal | None:
+    """While a change for this tenant and pool is on trial, the trial is the answer, whatever is found meanwhile."""
+    last = ledger.last_for(finding.tenant, finding.pool)
+    trying = last is not None and last.active and last.verdict is None
+    return Refusal("ON_TRIAL", f"Change {last.id} for it is on trial.") if last is not None and trying else None
+
+
+def dwelt(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """No second change for a tenant and pool within the dwell time."""
     last = at.ledger.last_for(proposal.finding.tenant, proposal.finding.pool)
-    if last is None:
+    age = at.now - last.created_at if last is not None else at.policy.cadence.dwell_seconds
+    if last is None or age >= at.policy.cadence.dwell_seconds:
         return None
-    if last.active and last.verdict is None:
-        return Refusal("ON_TRIAL", f"Change {last.id} for it is on trial.")
-    age = at.now - last.created_at
-    if age < at.policy.cadence.dwell_seconds:
-        left = format_duration(at.policy.cadence.dwell_seconds - age)
-        return Refusal("DWELL", f"Change {last.id} is too young; {left} to go.")
-    return None
+    left = format_duration(at.policy.cadence.dwell_seconds - age)
+    return Refusal("DWELL", f"Change {last.id} is too young; {left} to go.")
 
 
 def not_failed_twice(proposal: Proposal, at: Circumstances) -> Refusal | None:
@@ -183,7 +187,7 @@ GUARDS: tuple[Guard, ...] = (
     targeted,
     holds_idle,
     confirmed,
-    one_at_a_time,
+    dwelt,
     not_failed_twice,
     within_change_budgets,
     owned,

@@ -13,6 +13,7 @@ from typing import Any
 from collector.model.quantities import format_time
 from collector.sources.errors import Conflict, NotFound, SourceError
 from collector.sources.kubernetes_api import KubernetesApi
+from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE, FIELD_MANAGER
 
 NAME = "trimtab-controller"
 
@@ -69,8 +70,9 @@ class Lease:
         try:
             lease = self.api.get(self._path(NAME))
         except NotFound:
-            body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": NAME}}
-            return self._write("POST", self._path(), {**body, "spec": self._spec(0)}, now)
+            metadata = {"name": NAME, "namespace": self.namespace}
+            body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
+            return self._write("PATCH", {**body, "spec": self._spec(0)}, now)
         holder = lease["spec"].get("holderIdentity") or ""
         version = lease["metadata"]["resourceVersion"]
         if self._seen[0] != version:
@@ -81,11 +83,13 @@ class Lease:
             self._renewed_at = None
             return False
         transitions = int(lease["spec"].get("leaseTransitions") or 0) + (holder != self.identity)
-        return self._write("PUT", self._path(NAME), {**lease, "spec": self._spec(transitions)}, now)
+        return self._write("PUT", {**lease, "spec": self._spec(transitions)}, now)
 
-    def _write(self, method: str, path: str, body: dict[str, Any], now: float) -> bool:
+    def _write(self, method: str, body: dict[str, Any], now: float) -> bool:
+        # Created by an apply: rights that are limited by name allow no plain create.
+        content_type = APPLY_CONTENT_TYPE if method == "PATCH" else "application/json"
         try:
-            self.api.request(method, path, body)
+            self.api.request(method, self._path(NAME), body, content_type, {"fieldManager": FIELD_MANAGER})
         except Conflict:
             self._renewed_at = None
             return False
@@ -101,6 +105,5 @@ class Lease:
             "leaseTransitions": transitions,
         }
 
-    def _path(self, name: str = "") -> str:
-        root = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases"
-        return f"{root}/{name}" if name else root
+    def _path(self, name: str) -> str:
+        return f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases/{name}"

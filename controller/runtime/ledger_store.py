@@ -11,6 +11,7 @@ from typing import Any
 
 from collector.sources.errors import Conflict, NotFound
 from collector.sources.kubernetes_api import KubernetesApi
+from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE, FIELD_MANAGER
 from controller.policy.change import Change
 from controller.policy.ledger import Ledger
 from controller.policy.ledger_text import change_text, read_change
@@ -66,13 +67,12 @@ class LedgerStore:
             "metadata": {"name": NAME, "namespace": self._namespace},
             "data": data,
         }
-        query = {"fieldManager": "trimtab"}
+        if self._version is not None:
+            body["metadata"]["resourceVersion"] = self._version
+        # An apply, also to create: rights that are limited by name allow no plain create.
+        query = {"fieldManager": FIELD_MANAGER, "force": "false"}
         try:
-            if self._version is None:
-                answer = self._api.request("POST", self._path, body, query=query)
-            else:
-                body["metadata"]["resourceVersion"] = self._version
-                answer = self._api.request("PUT", f"{self._path}/{NAME}", body, query=query)
+            answer = self._api.request("PATCH", f"{self._path}/{NAME}", body, APPLY_CONTENT_TYPE, query)
         except (Conflict, NotFound) as error:
             raise LedgerLost(str(error)) from error
         self._version, self._written = answer["metadata"]["resourceVersion"], data

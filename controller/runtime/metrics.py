@@ -17,7 +17,7 @@ from controller.runtime.status import StatusBoard
 KNOB = "kueue-leaf-cohort"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class ControllerCollector(Collector):
     """Gives a registry what the loop did. Asked in web threads."""
 

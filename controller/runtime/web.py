@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import uvicorn
 from jinja2 import Environment, PackageLoader
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -70,29 +67,3 @@ async def _bounded_body(request: Request) -> bytes:
         if size > LARGEST_BODY_BYTES:
             break
     return b"".join(parts)[: LARGEST_BODY_BYTES + 1]
-
-
-@dataclass(slots=True)
-class WebServer:
-    """uvicorn in a thread, so that the loop keeps the main thread and its signals."""
-
-    app: Starlette
-    host: str
-    port: int
-    _server: uvicorn.Server | None = None
-    _thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Begin to listen. Raises OSError when the address is taken."""
-        config = uvicorn.Config(self.app, self.host, self.port, log_level="warning", access_log=False, lifespan="off")
-        server = uvicorn.Server(config)
-        socket = config.bind_socket()
-        self._server = server
-        self._thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, name="web", daemon=True)
-        self._thread.start()
-
-    def stop(self, within_seconds: float = 5.0) -> None:
-        """Stop listening."""
-        if self._server is not None and self._thread is not None:
-            self._server.should_exit = True
-            self._thread.join(within_seconds)

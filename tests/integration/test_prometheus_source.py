@@ -93,6 +93,7 @@ ANSWERS: dict[str, Callable[[FakePrometheus], Any]] = {
     "huge": lambda it: it.succeed(["x" * 200_000]),
     "many": lambda it: it.succeed(rows(51)),
     "warned": lambda it: it.succeed(rows(1), warnings=["store-2 did not answer"]),
+    "partial": lambda it: it.succeed(rows(1), isPartial=True),
     "informed": lambda it: it.succeed(rows(1), infos=["metric might not be a counter"]),
 }
 ERRORS: dict[str, type[SourceError]] = {
@@ -117,6 +118,7 @@ ERRORS: dict[str, type[SourceError]] = {
     "huge": Malformed,
     "many": Partial,
     "warned": Partial,
+    "partial": Partial,
 }
 
 

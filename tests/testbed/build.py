@@ -67,6 +67,8 @@ def build(part: GoPart) -> Built:
         if existing is not None:
             return existing
         toolchain = get_toolchain(part.go_version)
+        for abandoned in root.glob(f".building-{part.name}-*"):  # gigabytes of a build that was killed
+            shutil.rmtree(abandoned, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=root, prefix=f".building-{part.name}-") as scratch:
             staged = Path(scratch) / "staged"
             _compile(part, toolchain, Path(scratch), staged, root / f"{part.name}.log")

@@ -91,6 +91,11 @@ class Kubernetes:
         return f"https://{self._place.address('api')}"
 
     @property
+    def etcd_url(self) -> str:
+        """Address of etcd, for what the API server would do one object at a time."""
+        return f"http://{self._place.address('etcd')}"
+
+    @property
     def authority(self) -> Path:
         """The certificate that vouches for every HTTPS server of the control plane."""
         return self._certificate.certificate
@@ -162,7 +167,10 @@ class Kubernetes:
         return User(f"system:serviceaccount:{_USERS_NAMESPACE}:{name}", token, kubeconfig)
 
     def writes(self, username: str | None = None) -> Iterator[Mapping[str, Any]]:
-        """The audit events of all writes so far, oldest first, of one user or of all (audit.k8s.io/v1 Event)."""
+        """The audit events (audit.k8s.io/v1) of all writes so far, oldest first, of one user or of all.
+
+        What was refused is among them: see responseStatus.code.
+        """
         with self._audit_log.open() as lines:
             for line in lines:
                 event = json.loads(line)

@@ -34,7 +34,7 @@ def work(name: str, phase: WorkPhase = WorkPhase.WAITING, waited_seconds: float 
         "tenant": "vision",
         "tier": "critical",
         "pool": "h100",
-        "queue": "vision-train/vision",
+        "queue": "vision",
         "priority": 0,
         "pods": 1,
         "gpus_per_pod": 8,

@@ -183,7 +183,13 @@ def test_the_collector_tells_about_itself_also_when_it_sees_nothing() -> None:
 def test_a_thousand_tenants_are_said_completely() -> None:
     tenants = [tenant_pool(tenant=f"t{number}") for number in range(1000)]
     works = [
-        work(f"w{number}", waited_seconds=float(number), tenant=f"t{number % 1000}", queue=f"t{number % 1000}/q")
+        work(
+            f"w{number}",
+            waited_seconds=float(number),
+            tenant=f"t{number % 1000}",
+            queue="q",
+            namespace=f"t{number % 1000}",
+        )
         for number in range(5000)
     ]
     keys = {(f"t{number}", "critical", f"t{number}/q"): float(number) for number in range(1000)}

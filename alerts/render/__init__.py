@@ -1,0 +1,1 @@
+"""Rules as files: Prometheus, PrometheusRule, Alertmanager, reference pages. Makes text; `__main__` alone writes it."""

@@ -1,0 +1,113 @@
+"""One page per alert, for the person it wakes: meaning, impact, diagnosis, mitigation. Words only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """What a person needs who is woken by the alert. Each part is Markdown."""
+
+    meaning: str
+    impact: str
+    diagnosis: tuple[str, ...]
+    """Steps, in order."""
+    mitigation: tuple[str, ...]
+
+
+RUNBOOKS: Final[Mapping[str, Runbook]] = {
+    "TrimtabTenantStarved": Runbook(
+        meaning=(
+            "Work that the tenant is entitled to run waits longer than its tier allows. The hint names the waiting of "
+            "most of it: *starved* (relatives borrow what it lacks), *short-of-capacity* (nobody borrows), *blocked* "
+            "(the GPUs stand on too many nodes), *broken*, *refused* or *ineligible*."
+        ),
+        impact="Each minute of it spends the tenant's error budget. Nothing is lost yet.",
+        diagnosis=(
+            "`trimtab explain TENANT`: who holds what it needs, and what would help.",
+            "`trimtab waits`: the oldest waits with holder and cure.",
+            "Compare its `trimtab_tenant_idle_held_gpus` with its shortfall: it may hold GPUs that compute nothing.",
+        ),
+        mitigation=(
+            "*starved*: in Enforce mode the loop moves floating GPUs; in Recommend mode `trimtab plan` says which.",
+            "*short-of-capacity*: no knob helps. Lower the burst, add GPUs, or tell the tenant.",
+            "*blocked*: free whole nodes; more quota would not start the gang.",
+        ),
+    ),
+    "TrimtabObjectiveBurning": Runbook(
+        meaning=(
+            "The tenant's objective for waiting spends its error budget faster than it lasts, over a long window and "
+            "over a short one, so it still goes on. It is silent when more than 5 % of the long window was not seen, "
+            "and when the tenant wanted service for less than a twelfth of it."
+        ),
+        impact=(
+            "`fast` and `slow` use up the budget of the whole window within days; `day` and `days` use it up before "
+            "the window ends."
+        ),
+        diagnosis=(
+            "Compare `trimtab:tenant_attainment_ratio:1h`, `:6h` and `:1d`: one incident, or a trend?",
+            "`trimtab explain TENANT` for the cause. No scheduling knob is moved for storage, network or sick GPUs.",
+            "Look at the changes of the same time: `trimtab status` shows those in force and their verdicts.",
+        ),
+        mitigation=(
+            "As for TrimtabTenantStarved, while the cause is scheduling.",
+            "A tenant that burns every week has the wrong floating part or burst: change its Tenant document.",
+        ),
+    ),
+    "TrimtabQueueBroken": Runbook(
+        meaning=(
+            "Work in the queue would fit into free entitlement and onto free nodes, and nothing was admitted for a "
+            "while. Quota is not the reason."
+        ),
+        impact="Nothing new starts from this queue, perhaps from none.",
+        diagnosis=(
+            "Does the queue's engine run, and do its webhooks answer? Look at its pods and their logs.",
+            "Are the ClusterQueue and LocalQueue active, without a stop policy?",
+            "Is a pod stuck in Terminating, holding the quota of work that has ended?",
+            "`trimtab explain WORKLOAD` for the head of the queue.",
+        ),
+        mitigation=(
+            "Restart the part that stands, or remove the finalizer of the stuck pod's owner.",
+            "Do not raise quota: it changes nothing here, and the loop refuses to.",
+        ),
+    ),
+    "TrimtabBlind": Runbook(
+        meaning=(
+            "The collector is down, or one of its sources is old, gone or was never read. It is one alert for a "
+            "cluster, however many sources are missing; the hint names the oldest."
+        ),
+        impact=(
+            "No decision is taken that could evict. Soft reverts go on. Attainment has no verdict for windows of which "
+            "more than 5 % is missing. Other alerts of the cluster are held back while this one fires."
+        ),
+        diagnosis=(
+            "Is the collector's pod Ready, and does Prometheus scrape it (`up`)?",
+            "`time() - trimtab_collector_last_success_timestamp_seconds` per source.",
+            "`increase(trimtab_collector_errors_total[15m])` by source and reason.",
+            "Do the clocks of the collector and of Prometheus agree?",
+        ),
+        mitigation=(
+            "Restore the source; the loop resumes by itself.",
+            "A source that was taken out or renamed on purpose is forgotten after six hours: until then, silence it.",
+        ),
+    ),
+    "TrimtabControllerStalled": Runbook(
+        meaning="No replica of the controller has finished a tick for several ticks.",
+        impact=(
+            "Nothing is decided. Changes in force are not verified by the loop; the janitor ends them at their time "
+            "to live."
+        ),
+        diagnosis=(
+            "Does a replica hold the Lease, and is its pod Ready?",
+            "Its log: the API server or Prometheus may be too slow for a tick.",
+            "Does Prometheus still scrape it? A controller that was removed on purpose is forgotten after a day.",
+        ),
+        mitigation=(
+            "Restart the controller: its state survives.",
+            "If it can not be brought back: `trimtab revert --all --soft`, or apply the baseline manifest.",
+        ),
+    ),
+}

@@ -1,0 +1,1 @@
+"""The one place that knows every metric: its name, labels, unit, meaning and traps. Pure."""

@@ -1,0 +1,67 @@
+"""The metrics that the controller says about itself. Entries only."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from collector.catalogue.metric import Kind, Metric, Source, Unit
+
+
+def _entry(name: str, kind: Kind, unit: Unit, labels: tuple[str, ...], meaning: str, *traps: str) -> Metric:
+    return Metric(name, kind, unit, labels, Source.CONTROLLER, meaning, traps)
+
+
+CONTROLLER: Final = (
+    _entry(
+        "trimtab_controller_ticks_total",
+        Kind.COUNTER,
+        Unit.TICKS,
+        (),
+        "Ticks of the loop that came to an end.",
+        "a replica without the lease does not tick",
+    ),
+    _entry(
+        "trimtab_controller_last_tick_timestamp_seconds",
+        Kind.GAUGE,
+        Unit.TIMESTAMP_SECONDS,
+        (),
+        "When the last tick came to an end.",
+        "take the newest of all replicas: only the holder of the lease ticks",
+    ),
+    _entry(
+        "trimtab_controller_decisions_total",
+        Kind.COUNTER,
+        Unit.DECISIONS,
+        ("knob", "outcome", "refusal"),
+        "Decisions, refused ones included.",
+    ),
+    _entry(
+        "trimtab_controller_active_changes",
+        Kind.GAUGE,
+        Unit.CHANGES,
+        ("knob",),
+        "Changes in force now, on trial or kept.",
+    ),
+    _entry(
+        "trimtab_controller_budget_remaining_ratio",
+        Kind.GAUGE,
+        Unit.RATIO,
+        ("budget",),
+        "What is left of a budget, from 1 (untouched) to 0 (used up: the loop holds).",
+    ),
+    _entry(
+        "trimtab_controller_blind",
+        Kind.GAUGE,
+        Unit.TRUTH,
+        (),
+        "1 while the picture is too old or too thin to decide on.",
+    ),
+    _entry(
+        "trimtab_doorbell_posts_total",
+        Kind.COUNTER,
+        Unit.POSTS,
+        ("outcome",),
+        "Posts at the doorbell, repeated and refused ones included.",
+        "Alertmanager posts one incident many times: this counts posts, not incidents",
+    ),
+)

@@ -1,0 +1,166 @@
+"""The metrics that the collector exports. Entries only."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from collector.catalogue.metric import Kind, Metric, Source, Unit
+
+_QUEUE: Final = ("cluster", "tenant", "tier", "queue")
+_TENANT_POOL: Final = ("cluster", "tenant", "pool")
+_POOL: Final = ("cluster", "pool")
+_ABSENT: Final = "no sample while it is unknown: absent never means 0"
+_OBJECTS: Final = "read from objects: it also moves while nothing is admitted, when wait histograms stand still"
+
+
+def _entry(name: str, kind: Kind, unit: Unit, labels: tuple[str, ...], meaning: str, *traps: str) -> Metric:
+    return Metric(name, kind, unit, labels, Source.COLLECTOR, meaning, traps)
+
+
+QUEUES: Final = (
+    _entry(
+        "trimtab_queue_oldest_pending_seconds",
+        Kind.GAUGE,
+        Unit.SECONDS,
+        _QUEUE,
+        "Longest cumulative wait of any eligible workload that waits in the queue; 0 when none waits.",
+        _OBJECTS,
+        "an eviction resumes the clock, so it may exceed the age of the object",
+        "age alone is no stall: look at why the work waits as well",
+    ),
+    _entry(
+        "trimtab_queue_pending_workloads",
+        Kind.GAUGE,
+        Unit.WORKLOADS,
+        (*_QUEUE, "waiting"),
+        "Workloads that wait, by the name of their waiting.",
+        "a name without workloads may have no series: aggregate, and treat absent as none only beside a fresh source",
+    ),
+    _entry(
+        "trimtab_workload_wait_seconds_total",
+        Kind.COUNTER,
+        Unit.SECONDS,
+        _QUEUE,
+        "Seconds waited by all eligible workloads together, summed over evictions until their pods are Ready.",
+        "grows by more than one second a second when several workloads wait",
+    ),
+    _entry(
+        "trimtab_workload_evictions_total",
+        Kind.COUNTER,
+        Unit.EVICTIONS,
+        _QUEUE,
+        "Admitted workloads of this queue that lost their quota or a pod to preemption or reclaim.",
+        "counted at the victim; who evicted is said by `trimtab explain`",
+    ),
+)
+
+TENANTS: Final = (
+    _entry(
+        "trimtab_tenant_entitled_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "Entitled demand: GPUs running and GPUs waiting of eligible work, at most the tenant's burst.",
+        "0 means no demand and must be exported: the minutes with a sample are what a window has seen",
+        _ABSENT,
+    ),
+    _entry(
+        "trimtab_tenant_shortfall_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "The part of the entitled demand that waits longer than its limit.",
+        "only sizes with a limit are judged",
+        _ABSENT,
+    ),
+    _entry(
+        "trimtab_tenant_guarantee_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "What Git guarantees the tenant; never lowered by Trimtab.",
+    ),
+    _entry(
+        "trimtab_tenant_floating_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "The movable part as it stands in the engine now; the agreed baseline stands in the Tenant document.",
+        _ABSENT,
+    ),
+    _entry(
+        "trimtab_tenant_reserved_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "Quota held by admitted work, running or starting.",
+    ),
+    _entry("trimtab_tenant_running_gpus", Kind.GAUGE, Unit.GPUS, _TENANT_POOL, "GPUs of work whose pods are Ready."),
+    _entry(
+        "trimtab_tenant_borrowed_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "Quota in use beyond guarantee and floating part as they stand now.",
+        _ABSENT,
+    ),
+    _entry(
+        "trimtab_tenant_idle_held_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "GPUs held by the tenant's pods that compute nothing.",
+        "only GPUs with readings and one holder are judged",
+        _ABSENT,
+    ),
+    _entry(
+        "trimtab_tenant_namespace_info",
+        Kind.INFO,
+        Unit.TRUTH,
+        ("cluster", "namespace", "tenant"),
+        "Which tenant a namespace belongs to; the join that every rule uses.",
+        "join on cluster and namespace: equal names exist in two clusters",
+        "scrape with `honor_labels: true`, or its namespace becomes `exported_namespace`",
+    ),
+)
+
+POOLS: Final = (
+    _entry(
+        "trimtab_pool_allocatable_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _POOL,
+        "GPUs on nodes where work may start.",
+        "a cordoned or unready node leaves it at once",
+    ),
+    _entry(
+        "trimtab_pool_free_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _POOL,
+        "Allocatable GPUs that no pod holds.",
+        "free GPUs on many nodes do not make the whole nodes that a gang needs",
+    ),
+)
+
+COLLECTOR: Final = (
+    _entry(
+        "trimtab_collector_errors_total",
+        Kind.COUNTER,
+        Unit.ERRORS,
+        ("source", "device", "reason"),
+        "Readings that failed; the rest of the same cycle is not affected.",
+    ),
+    _entry(
+        "trimtab_collector_last_success_timestamp_seconds",
+        Kind.GAUGE,
+        Unit.TIMESTAMP_SECONDS,
+        ("cluster", "source"),
+        "When the source was last read well enough to rely on; 0 when it is configured and was never read.",
+        "the collector's clock, compared with that of Prometheus: keep both in step",
+        "a source that was renamed or taken out counts as blind for six hours",
+    ),
+    _entry("trimtab_build_info", Kind.INFO, Unit.TRUTH, ("version",), "Which version runs."),
+)
+
+EXPORTED: Final = (*QUEUES, *TENANTS, *POOLS, *COLLECTOR)

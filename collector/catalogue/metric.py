@@ -1,0 +1,120 @@
+"""What a catalogue entry says: kind, unit, labels, traps. Values only; the entries stand in the modules beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from collector.model.snapshot import WaitingName
+
+
+class Kind(StrEnum):
+    """How a metric moves."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    INFO = "info"
+    """A gauge that is always 1; its labels are the message, and joins use them."""
+
+
+class Unit(StrEnum):
+    """What one of it is. The value is the ending that our own names carry; `UNNAMED` units stand in no name."""
+
+    SECONDS = "seconds"
+    TIMESTAMP_SECONDS = "timestamp_seconds"
+    GPUS = "gpus"
+    WORKLOADS = "workloads"
+    EVICTIONS = "evictions"
+    ERRORS = "errors"
+    TICKS = "ticks"
+    DECISIONS = "decisions"
+    CHANGES = "changes"
+    POSTS = "posts"
+    RATIO = "ratio"
+    TRUTH = "0 or 1"
+    PERCENT = "percent, 0-100"
+    MEBIBYTES = "MiB"
+    WATTS = "watts"
+    CELSIUS = "degrees Celsius"
+    CODE = "code"
+
+
+UNNAMED: Final = frozenset(
+    {Unit.TRUTH, Unit.PERCENT, Unit.MEBIBYTES, Unit.WATTS, Unit.CELSIUS, Unit.CODE},
+)
+FOREIGN_ONLY: Final = UNNAMED - {Unit.TRUTH}
+"""Units that only other people's metrics may have; ours are base units and ratios."""
+
+
+class Source(StrEnum):
+    """Who makes the series."""
+
+    COLLECTOR = "trimtab collector"
+    CONTROLLER = "trimtab controller"
+    RECORDED = "recording rule"
+    DCGM_EXPORTER = "dcgm-exporter"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label and what keeps the number of its values small."""
+
+    name: str
+    meaning: str
+    bounded_by: str
+    values: tuple[str, ...] = ()
+    """The closed set of values, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One family of series. `name` may end in `:<window>`: then there is one family per window."""
+
+    name: str
+    kind: Kind
+    unit: Unit
+    labels: tuple[str, ...]
+    source: Source
+    meaning: str
+    traps: tuple[str, ...] = ()
+    since: str = "0.1.0"
+    """Version of Trimtab that first exported, recorded or read it."""
+
+
+_TENANT: Final = "Tenant documents, and `unassigned`"
+_CODE: Final = "names in the code"
+
+LABELS: Final = {
+    label.name: label
+    for label in (
+        Label("cluster", "the cluster's name in the Site; never joined without it", "clusters"),
+        Label("tenant", "name of the Tenant document, or `unassigned`", _TENANT),
+        Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
+        Label("tier", "name of the tier", "tiers in the Policy"),
+        Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
+        Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
+        Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
+        Label("source", "what was read: kubernetes, dcgm, ceph, …", _CODE),
+        Label("device", "the device or address that failed, or empty", "devices of one node"),
+        Label("reason", "what went wrong, in few words", _CODE),
+        Label("version", "version of the program", "versions running at once"),
+        Label("knob", "the field that is moved", _CODE),
+        Label("outcome", "what came of it", _CODE),
+        Label("refusal", "code of the guard that refused, or empty", _CODE),
+        Label("budget", "name of the budget in the Policy", "budgets in the Policy"),
+        Label("objective", "name of the objective in the Tenant document", "objectives of tenants"),
+        Label("window", "the objective's window, as people wrote it", "objectives of tenants"),
+        Label("UUID", "the GPU's id; also seen as `uuid`, `gpu_uuid`", "GPUs"),
+        Label("gpu", "index on its node", "GPUs of one node"),
+        Label("modelName", "the GPU's model; also `model_name`", "models"),
+        Label("Hostname", "the node, or the exporter's own pod; newer: `hostname`", "nodes"),
+        Label("GPU_I_ID", "MIG instance; absent on whole GPUs", "slices of one GPU"),
+        Label("GPU_I_PROFILE", "MIG profile; absent on whole GPUs", "MIG profiles"),
+        Label("pod", "the pod that holds it; also `pod_name`, `exported_pod`", "GPUs: one holder per share"),
+        Label("container", "the container that holds it", "GPUs: one holder per share"),
+    )
+}
+
+TARGET_LABELS: Final = frozenset({"job", "instance", "cluster"})
+"""Labels that the scrape adds to any series. Rules aggregate over job and instance, so that two replicas count once."""

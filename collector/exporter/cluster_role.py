@@ -1,0 +1,85 @@
+"""The collector for a cluster: each tick one picture becomes one snapshot, which the exporter then serves.
+
+Reads through the watch and the GPU exporters only; raises nothing for what they can not read: that is counted and said.
+Assembling waits for no network, so a slow source holds up neither the ticks nor the scrapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble
+from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.gpu_ledger import Devices
+from collector.assemble.idle_held import with_idle_held
+from collector.exporter.families import OF_WORK, Published
+from collector.exporter.health import Health
+from collector.model.objects import Picture
+from collector.model.snapshot import Evidence, Snapshot
+from collector.model.tenancy import UNASSIGNED, Site
+
+SOURCE: Final = "kubernetes"
+
+
+class PictureSource(Protocol):
+    """What is needed of a `collector.sources.kubernetes_watch.ClusterWatch`."""
+
+    def picture(self, now: float) -> Picture:
+        """The picture as it is known at `now`."""
+        ...
+
+
+@dataclass(slots=True)
+class ClusterRole:
+    """Keeps the wait clocks between ticks, and what was published last. Ticks in one thread."""
+
+    pictures: PictureSource
+    devices: Callable[[float], Devices]
+    health: Health
+    clock: Callable[[], float]
+    clocks: WaitClocks
+    published: Published
+
+    def __post_init__(self) -> None:
+        self.health.expect(SOURCE)
+
+    def tick(self, site: Site) -> Published:
+        """Look once, and publish. The site comes with its durations already scaled."""
+        now = self.clock()
+        picture = self.pictures.picture(now)
+        unreadable = frozenset(picture.unreadable)
+        snapshot, clocks = assemble(picture, site, Evidence(), self.clocks, now)
+        snapshot = with_idle_held(snapshot, picture, self.devices(now), now)
+        if unreadable.isdisjoint(OF_WORK):
+            self.clocks = clocks  # else work that is only unseen would count as gone
+        self._count(picture, now)
+        self.published = Published(
+            cluster=site.cluster,
+            snapshot=snapshot,
+            clocks=self.clocks,
+            queues=_local_queues(picture, snapshot),
+            unreadable=unreadable,
+            picture_age_seconds=picture.age_seconds,
+        )
+        return self.published
+
+    def _count(self, picture: Picture, now: float) -> None:
+        for kind in picture.unreadable:
+            self.health.error(SOURCE, kind, "unreadable")
+        for kind in picture.malformed:
+            self.health.error(SOURCE, kind, "malformed")
+        whole = picture.unreadable.keys().isdisjoint(NEEDED_KINDS)
+        if whole and picture.age_seconds <= STALE_PICTURE_SECONDS:
+            self.health.success(SOURCE, now)
+
+
+def _local_queues(picture: Picture, snapshot: Snapshot) -> frozenset[QueueKey]:
+    """Kueue's doors that exist, so that an empty one is seen to be empty."""
+    keys: set[QueueKey] = set()
+    for queue in picture.local_queues:
+        name = snapshot.namespace_tenants.get(queue.namespace, UNASSIGNED)
+        tenant = snapshot.site.tenant(name)
+        keys.add((name, tenant.tier if tenant is not None else "", f"{queue.namespace}/{queue.name}"))
+    return frozenset(keys)

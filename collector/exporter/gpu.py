@@ -1,0 +1,87 @@
+"""Reads the GPU exporters of all nodes side by side, and keeps what each device did. A bad one costs others nothing.
+
+Each device has its own age: that of the last scrape of its node which could be read. Decides nothing about tenants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from collector.assemble.gpu import GpuMemory
+from collector.assemble.gpu_ledger import Devices
+from collector.exporter.health import Health
+from collector.parse.dcgm import DCGM_NAMES, GpuReading, gpu_readings
+from collector.parse.exposition import parse_exposition, scrape_problem
+from collector.sources.scrape import Scrape, ScrapeFailed
+
+SOURCE: Final = "dcgm"
+
+
+class Scrapes(Protocol):
+    """What is needed of a `collector.sources.scrape.Scraper`."""
+
+    def scrape_all(self, urls: Iterable[str]) -> Mapping[str, Scrape | ScrapeFailed]:
+        """The text of each target, or what went wrong."""
+        ...
+
+
+class GpuExporters:
+    """The exporters at `urls`. `read` in one thread, `devices` in any."""
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        scrapes: Scrapes,
+        health: Health,
+        clock: Callable[[], float],
+        window_seconds: float = 600.0,
+    ) -> None:
+        self._urls, self._scrapes, self._health, self._clock = tuple(urls), scrapes, health, clock
+        self._memory = GpuMemory(window_seconds)
+        if urls:
+            health.expect(SOURCE)
+
+    def read(self) -> Mapping[str, str]:
+        """One round over all exporters. Returns the sentence of each that failed."""
+        results = self._scrapes.scrape_all(self._urls)
+        now = self._clock()
+        readings: list[GpuReading] = []
+        failures: dict[str, str] = {}
+        for url, result in sorted(results.items()):
+            if isinstance(result, ScrapeFailed):
+                failures[url] = result.sentence
+                self._health.error(SOURCE, _device(url), result.fault)
+                continue
+            found, problem = _readings(result)
+            readings.extend(found)
+            if problem is not None:
+                failures[url] = f"{url}: {problem}"
+                self._health.error(SOURCE, _device(url), "malformed")
+        self._memory = self._memory.advance(readings, now)
+        # One broken node of many is an error of that node; with most of them gone nobody knows the GPUs any more.
+        if 2 * len(failures) < len(results):
+            self._health.success(SOURCE, now)
+        return failures
+
+    def devices(self, now: float) -> Devices:
+        """Every device that was read lately, with the highest activity of the window."""
+        return Devices(self._memory.readings(now), self._memory.window_seconds)
+
+
+def _readings(scrape: Scrape) -> tuple[tuple[GpuReading, ...], str | None]:
+    """The readings of one text, and what is wrong with it. Good lines count although others are bad."""
+    exposition = parse_exposition(scrape.text, DCGM_NAMES)
+    problem = scrape_problem(exposition)
+    if problem is not None:
+        return (), problem
+    readings = gpu_readings(exposition)
+    if not readings:
+        return (), "no GPU in it: is this the address of a dcgm-exporter?"
+    return readings, str(exposition.problems[0]) if exposition.problems else None
+
+
+def _device(url: str) -> str:
+    """Host and port: what stands in the label, without a password that the address may hold."""
+    return urlsplit(url).netloc.rpartition("@")[2]

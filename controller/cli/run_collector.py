@@ -1,0 +1,85 @@
+"""`trimtab run collector`: one picture of the cluster, served as metrics until told to stop. Writes nothing anywhere.
+
+A collector that ends when the API server is away would be missing just when it is needed: it keeps trying, and exports
+that it can not see. Only what a person must correct (documents, addresses, kubeconfig) ends it, before it starts.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from collector.exporter.http import ListenError
+from collector.sources.kubernetes_api import connect
+from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
+from controller.api.errors import InputError, Mistake
+from controller.cli.listening import listen_address
+from controller.cli.options import Context, Kubeconfig
+from controller.runtime.collecting import Collecting, CollectorSettings
+from controller.runtime.configuration import Configuration
+from controller.runtime.logs import log_as_json
+
+
+def run_collector(
+    config: Annotated[list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents.")],
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    gpu_exporter: Annotated[
+        list[str] | None,
+        typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
+    ] = None,
+    prometheus_url: Annotated[
+        str | None,
+        typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
+    ] = None,
+    listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
+    cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
+    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+) -> None:
+    """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
+
+    Keeps trying while the API server is away, and exports that it can not see.
+
+    Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
+    """
+    log_as_json()
+    settings = CollectorSettings(
+        cluster=cluster,
+        listen=listen_address(listen),
+        gpu_exporters=tuple(_url("--gpu-exporter", url) for url in gpu_exporter or ()),
+        prometheus_url=None if prometheus_url is None else _url("--prometheus-url", prometheus_url),
+        time_scale=time_scale,
+    )
+    configuration = Configuration(config, cluster)
+    configuration.load()
+    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale))
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        Collecting(settings, configuration, watch).run(stop)
+    except ListenError as error:
+        raise InputError(
+            (Mistake("--listen", repr(listen), f"an address that can be listened on ({error})"),)
+        ) from error
+
+
+def _watch_settings(time_scale: float) -> WatchSettings:
+    usual = WatchSettings()
+    return WatchSettings(relist_seconds=max(60.0, usual.relist_seconds / time_scale))
+
+
+def _url(option: str, text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError((Mistake(option, repr(text), "an address such as http://node-1:9400/metrics"),))
+    return text

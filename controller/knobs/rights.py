@@ -1,0 +1,60 @@
+"""The smallest rights that each program needs, limited by object name, rendered from the own objects. Pure.
+
+With `resourceNames` a server-side apply may create and change just these objects; a plain create is refused, and so is
+any other name (tried on a real API server). In Observe the controller has no write verb but on its status and Lease.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from controller.api.policy import Mode
+
+KUEUE_GROUP = "kueue.x-k8s.io"
+KUEUE_KINDS = (
+    "workloads",
+    "localqueues",
+    "clusterqueues",
+    "cohorts",
+    "resourceflavors",
+    "workloadpriorityclasses",
+)
+_READ = ["get", "list", "watch"]
+_OWN = ["get", "create", "patch", "update"]
+
+Rule = dict[str, Any]
+
+
+def reading_rules() -> list[Rule]:
+    """What collector, controller and `trimtab look` read, cluster-wide."""
+    return [
+        {"apiGroups": [""], "resources": ["nodes", "namespaces", "pods", "resourcequotas"], "verbs": _READ},
+        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": _READ},
+        {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": _READ},
+        {"apiGroups": [KUEUE_GROUP], "resources": list(KUEUE_KINDS), "verbs": _READ},
+    ]
+
+
+def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
+    """What the controller may write cluster-wide: its own Cohorts, and in Observe nothing."""
+    if ceiling is Mode.OBSERVE or not own_cohorts:
+        return []
+    names = sorted(own_cohorts)
+    return [{"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN}]
+
+
+def home_rules(ceiling: Mode) -> list[Rule]:
+    """What the controller may do in its own namespace: status and Lease always, the ledger where it may steer."""
+    writable = ["trimtab-status"] + ([] if ceiling is Mode.OBSERVE else ["trimtab-ledger"])
+    readable = ["trimtab-baseline", "trimtab-control", "trimtab-ledger"]
+    return [
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": writable, "verbs": _OWN},
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": readable, "verbs": ["get"]},
+        {
+            "apiGroups": ["coordination.k8s.io"],
+            "resources": ["leases"],
+            "resourceNames": ["trimtab-controller"],
+            "verbs": _OWN,
+        },
+    ]

@@ -1,0 +1,203 @@
+"""Runs the collector: documents, picture, GPU exporters and the metrics server together, until told to stop.
+
+The ticks have a thread to themselves; what may be slow (GPU exporters, Prometheus) has its own. Writes to no cluster.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Final, Protocol
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from collector.assemble.clocks import WaitClocks
+from collector.exporter.cluster_role import ClusterRole, PictureSource
+from collector.exporter.families import Published, SnapshotCollector
+from collector.exporter.gpu import GpuExporters
+from collector.exporter.health import Health
+from collector.exporter.http import Address, HttpServer, metrics_app
+from collector.exporter.repeated import Repeated
+from collector.model.tenancy import Site
+from collector.sources.evidence import EvidenceLimits, read_evidence
+from collector.sources.prometheus import Prometheus
+from collector.sources.scrape import ScrapeLimits, Scraper
+from controller.api.errors import InputError
+from controller.runtime.configuration import Configuration
+
+_LOG = structlog.get_logger("trimtab.collector")
+_RESUBMISSION_SECONDS: Final = 1800.0
+_STALE_AFTER_SECONDS: Final = 90.0
+_GPU_SECONDS: Final = 15.0
+_IDLE_WINDOW_SECONDS: Final = 600.0
+_ROUNDS_PER_WINDOW: Final = 12
+"""A window of fewer rounds would forget a device over one slow round."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorSettings:
+    """What the command line says. Durations are divided by `time_scale`, but never below what can be read."""
+
+    cluster: str
+    listen: Address
+    gpu_exporters: tuple[str, ...] = ()
+    prometheus_url: str | None = None
+    time_scale: float = 1.0
+
+    @property
+    def tick_seconds(self) -> float:
+        """How often a snapshot is made."""
+        return 1.0 if self.time_scale > 1 else 5.0
+
+    @property
+    def gpu_seconds(self) -> float:
+        """How often the GPU exporters are read."""
+        return max(1.0, _GPU_SECONDS / self.time_scale)
+
+    @property
+    def idle_window_seconds(self) -> float:
+        """How long a held GPU must do nothing to be called idle."""
+        return max(_IDLE_WINDOW_SECONDS / self.time_scale, _ROUNDS_PER_WINDOW * self.gpu_seconds)
+
+    @property
+    def scrape_limits(self) -> ScrapeLimits:
+        """A round over the exporters takes no longer than about two of its intervals."""
+        usual = ScrapeLimits()
+        return ScrapeLimits(
+            connect_seconds=min(usual.connect_seconds, self.gpu_seconds),
+            read_seconds=min(usual.read_seconds, self.gpu_seconds),
+            total_seconds=min(usual.total_seconds, self.gpu_seconds),
+        )
+
+
+class Watch(PictureSource, Protocol):
+    """What is needed of a `collector.sources.kubernetes_watch.ClusterWatch`."""
+
+    def start(self) -> None:
+        """Begin to list and watch."""
+        ...
+
+    def wait_ready(self, timeout_seconds: float) -> bool:
+        """Whether each kind was read, or it is known why not."""
+        ...
+
+    def stop(self, within_seconds: float = 2.0) -> bool:
+        """End its threads."""
+        ...
+
+
+class Collecting:
+    """The running collector. `run` returns when `stop` is set."""
+
+    def __init__(self, settings: CollectorSettings, configuration: Configuration, watch: Watch) -> None:
+        self._settings, self._configuration, self._watch = settings, configuration, watch
+        self._health = Health()
+        self._told = _Told()
+        self._scraper = Scraper(settings.scrape_limits)
+        self._gpus = GpuExporters(
+            settings.gpu_exporters, self._scraper, self._health, time.time, settings.idle_window_seconds
+        )
+        self._role = ClusterRole(
+            pictures=watch,
+            devices=self._gpus.devices,
+            health=self._health,
+            clock=time.time,
+            clocks=WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale),
+            published=Published(settings.cluster),
+        )
+        registry = CollectorRegistry()
+        registry.register(
+            SnapshotCollector(
+                lambda: self._role.published, self._health.state, time.time, _STALE_AFTER_SECONDS, version("trimtab")
+            )
+        )
+        self.server = HttpServer(metrics_app(registry, self._is_ready), settings.listen)
+
+    def run(self, stop: threading.Event) -> None:
+        """Serve and tick. Raises ListenError, and InputError when the documents were never good."""
+        site = self._site()
+        self.server.start()
+        self._watch.start()
+        helpers = self._helpers()
+        for helper in helpers:
+            helper.start()
+        _LOG.info("collecting", port=self.server.port, tenants=len(site.tenants), pools=len(site.pools))
+        try:
+            # A kind that was not read yet looks like one without objects: no tick before all are settled.
+            while not stop.is_set() and not self._watch.wait_ready(0.2):
+                continue
+            while not stop.is_set():
+                self._tick()
+                stop.wait(self._settings.tick_seconds)
+        finally:
+            for helper in helpers:
+                helper.stop()
+            self._watch.stop()
+            self.server.stop()
+            self._scraper.close()
+            _LOG.info("stopped")
+
+    def _is_ready(self) -> bool:
+        return self._role.published.snapshot is not None
+
+    def _helpers(self) -> list[Repeated]:
+        helpers: list[Repeated] = []
+        if self._settings.gpu_exporters:
+            helpers.append(Repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
+        if self._settings.prometheus_url is not None:
+            asked = Prometheus(self._settings.prometheus_url)
+            helpers.append(Repeated("own-series", self._settings.gpu_seconds * 2, lambda: self._check_arrival(asked)))
+        return helpers
+
+    def _tick(self) -> None:
+        published = self._role.tick(self._site())
+        snapshot = published.snapshot
+        blind = {sentence.partition(":")[0]: sentence for sentence in (snapshot.blind if snapshot else ())}
+        self._told.say("picture", blind)
+
+    def _site(self) -> Site:
+        """The documents in force, durations scaled; an edit that broke them is told and not taken."""
+        documents, error = self._configuration.reload()
+        self._told.say("documents", _mistakes(error))
+        if error is not None:
+            self._health.error("documents", "", "invalid")
+        return documents.site.scaled(self._settings.time_scale)
+
+    def _read_gpus(self) -> None:
+        self._told.say("gpu exporter", self._gpus.read())
+
+    def _check_arrival(self, prometheus: Prometheus) -> None:
+        snapshot = self._role.published.snapshot
+        if snapshot is None:
+            return
+        limits = EvidenceLimits(time_scale=self._settings.time_scale)
+        blind = read_evidence(prometheus, snapshot.site, time.time(), limits).blind
+        if blind:
+            self._health.error("prometheus", "", "own_series_missing")
+        self._told.say("own series in Prometheus", {"": blind[0]} if blind else {})
+
+
+def _mistakes(error: InputError | None) -> Mapping[str, str]:
+    return {} if error is None else {mistake.place: str(mistake) for mistake in error.mistakes}
+
+
+class _Told:
+    """Says a problem when it begins and when it ends, not once per tick."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Mapping[str, str]] = {}
+
+    def say(self, what: str, problems: Mapping[str, str]) -> None:
+        """`problems`: what it is about → sentence. Each `what` is said by one thread only."""
+        before = self._open.get(what, {})
+        for place, sentence in problems.items():
+            if place not in before:
+                _LOG.warning("can not be read", what=what, reason=sentence)
+        for place, sentence in before.items():
+            if place not in problems:
+                _LOG.info("can be read again", what=what, was=sentence)
+        self._open[what] = dict(problems)

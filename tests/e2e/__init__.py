@@ -1,0 +1,1 @@
+"""Stories on real parts: each test reads as what happened to whom."""

@@ -1,0 +1,179 @@
+"""`trimtab explain`: which thing is meant, and what is said of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from collector.model.snapshot import Work
+from collector.model.tenancy import Tenant
+from collector.sources.errors import Forbidden, NotFound
+from collector.sources.kubernetes_api import KubernetesApi
+from controller.api.errors import InputError
+from controller.cli.explain_facts import WorkFacts, tenant_facts, work_facts
+from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
+from controller.cli.subjects import subject
+from controller.cli.view import View
+from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
+from controller.policy.ledger_text import change_text
+from tests.pictures import NOW, PictureMaker
+from tests.views import starving_site, view_of_picture
+
+CHANGE = Change(
+    id="vision-h100-20250615-1",
+    policy="default",
+    tenant="vision",
+    pool="h100",
+    source="trimtab-shared",
+    destination="trimtab-vision",
+    amount=8,
+    reason="vision lacks 8 GPUs while nlp borrows 16.",
+    finding="starved",
+    forecast=Forecast((WorkRef("k", "vision/eval", 8),), NOW + 900, (WorkRef("p", "nlp/pretrain", 24),), 1.5),
+    created_at=NOW,
+    expires_at=NOW + 14400,
+    stage=Stage.KEPT,
+    taken=8,
+    given=8,
+    taken_written=8,
+    given_written=8,
+    applied_at=NOW + 30,
+    seen_ready=("k",),
+    verdict=Verdict.HELPED,
+    verdict_reason="vision/eval became Ready after 40s.",
+)
+
+
+class _Ledger(KubernetesApi):
+    """A connection on which only the ledger can be asked for."""
+
+    def __init__(self, answer: dict[str, Any] | Exception) -> None:
+        self._answer_given = answer
+
+    def get(self, path: str, query: object = None) -> dict[str, Any]:
+        if isinstance(self._answer_given, Exception):
+            raise self._answer_given
+        return self._answer_given
+
+
+NO_LEDGER = _Ledger(NotFound("GET", "configmaps", "none"))
+
+
+def _view(maker: PictureMaker | None = None) -> View:
+    return view_of_picture((maker or starving_site()).picture())
+
+
+def _facts(view: View, name: str) -> WorkFacts:
+    found = subject(name, view, NO_LEDGER)
+    assert isinstance(found, Work)
+    return work_facts(view, found)
+
+
+def _text(parts: Iterable[RenderableType]) -> str:
+    console = Console(file=io.StringIO(), width=100, highlight=False, markup=False, emoji=False)
+    for part in parts:
+        console.print(part)
+    assert isinstance(console.file, io.StringIO)
+    return " ".join(console.file.getvalue().split())
+
+
+def test_a_waiting_work_tells_who_is_ahead_who_holds_the_quota_and_what_would_help() -> None:
+    facts = _facts(_view(), "vision/eval")
+    assert [work.name for work in facts.ahead] == ["train"]
+    assert [(one.state.tenant, one.state.borrowed()) for one in facts.holders] == [("nlp", 16), ("vision", 0)]
+    assert [work.name for work in facts.holders[0].works] == ["pretrain"]
+    assert "8 GPUs more of its tenant's own quota would admit it; others borrow 16." in facts.help
+    assert "Nodes have room for all its pods now (1 × 8 of 8 free GPUs): only quota keeps it." in facts.help
+    text = _text(work_screen(facts))
+    assert "Place 2 of 2 in its queue" in text
+    assert "nlp/pretrain (24)" in text
+
+
+def test_priority_comes_before_age_in_the_queue() -> None:
+    maker = starving_site()
+    maker.work("vision", "urgent", age=60.0, priority=100)
+    assert [work.name for work in _facts(_view(maker), "eval").ahead] == ["urgent", "train"]
+
+
+def test_a_strict_queue_says_that_nobody_passes_its_head() -> None:
+    maker = starving_site()
+    maker.queue("vision", "tenant-vision", strategy="StrictFIFO")
+    assert "while the head does not fit, nobody behind it starts" in _facts(_view(maker), "eval").order
+
+
+def test_work_that_can_never_start_says_why_and_nothing_of_queues() -> None:
+    facts = _facts(_view(), "hero")
+    assert facts.why == "Can never start: a pod asks for 16 GPUs, the largest node of pool h100 has 8."
+    assert (facts.ahead, facts.holders, facts.help) == ((), (), ())
+    assert [lie.where for lie in facts.lies] == ["ClusterQueue speech"]
+
+
+def test_a_running_work_tells_where_and_whether_it_computes() -> None:
+    facts = _facts(_view(), "pretrain")
+    assert facts.why == "It runs since 2h on n0, n1, n2; its GPUs: 24 unknown."
+
+
+def test_the_kueue_workload_behind_a_job_is_another_name_for_it() -> None:
+    assert _facts(_view(), "job-eval").work.name == "eval"
+
+
+def test_a_tenant_tells_what_it_may_use_uses_and_lacks() -> None:
+    view = _view()
+    found = subject("vision", view, NO_LEDGER)
+    assert isinstance(found, Tenant)
+    text = _text(tenant_screen(tenant_facts(view, found)))
+    assert "known from Cohort tenant-vision" in text
+    assert "h100 8 0 8 – 8 0 24 0" in text
+    assert "Waiting: 2" in text
+
+
+def test_the_tenant_of_everything_unclaimed_can_be_explained() -> None:
+    found = subject("unassigned", _view(), NO_LEDGER)
+    assert isinstance(found, Tenant)
+    assert found.name == "unassigned"
+
+
+def test_a_change_is_found_by_the_beginning_of_its_id_and_told_whole() -> None:
+    ledger = _Ledger({"metadata": {"resourceVersion": "1"}, "data": {"one": change_text(CHANGE)}})
+    found = subject("vision-h100", _view(), ledger)
+    assert found == CHANGE
+    text = _text(change_screen(CHANGE))
+    assert "kept, verdict helped" in text
+    assert "take 8 of 8 GPUs from trimtab-shared" in text
+    assert "vision/eval (8 GPUs, seen Ready)" in text
+    assert "nlp/pretrain (24 GPUs) (1.5 GPU-hours lost)" in text
+
+
+def test_an_ambiguous_name_lists_what_it_may_mean() -> None:
+    maker = starving_site()
+    maker.work("nlp", "eval")
+    with pytest.raises(InputError) as refused:
+        subject("eval", _view(maker), NO_LEDGER)
+    assert "workload/nlp/eval, workload/vision/eval" in str(refused.value)
+    found = subject("workload/nlp/eval", _view(maker), NO_LEDGER)
+    assert isinstance(found, Work)
+
+
+def test_a_work_and_a_tenant_of_one_name_are_told_apart_by_a_word_before_it() -> None:
+    maker = starving_site()
+    maker.work("nlp", "vision")
+    with pytest.raises(InputError):
+        subject("vision", _view(maker), NO_LEDGER)
+    assert isinstance(subject("tenant/vision", _view(maker), NO_LEDGER), Tenant)
+
+
+def test_an_unknown_name_says_what_is_near() -> None:
+    with pytest.raises(InputError) as refused:
+        subject("vison/evall", _view(), NO_LEDGER)
+    assert "near: vision/eval" in str(refused.value)
+
+
+def test_a_ledger_that_may_not_be_read_is_said_with_the_unknown_name() -> None:
+    ledger = _Ledger(Forbidden("GET", "/api/v1/configmaps", "no", status=403))
+    with pytest.raises(InputError) as refused:
+        subject("chg-1234", _view(), ledger)
+    assert "changes could not be read: GET /api/v1/configmaps: 403: no" in str(refused.value)

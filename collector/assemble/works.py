@@ -1,4 +1,4 @@
-"""Gangs of pods out of objects: Kueue Workloads, plain Jobs and bare pods become `Work`, without clocks or names. Pure."""
+"""Gangs of pods out of objects: Kueue Workloads, plain Jobs, bare pods become `Work`, without clocks or names. Pure."""
 
 from __future__ import annotations
 
@@ -38,19 +38,27 @@ def seen_works(
     picture: Picture, site: Site, owners: Mapping[str, str], pools: Mapping[str, PoolState]
 ) -> tuple[Seen, ...]:
     """Every gang that asks for GPUs, finished ones only as sightings (their work has phase FINISHED)."""
-    pods_of: dict[str, list[Pod]] = defaultdict(list)
-    for pod in picture.pods.values():
-        pods_of[pod.owner.uid if pod.owner else pod.uid].append(pod)
-    frozen = {uid: tuple(sorted(pods, key=lambda pod: (pod.created_at, pod.uid))) for uid, pods in pods_of.items()}
-    context = _Context(picture, site, owners, pools, frozen)
     queued_owners = {w.owner.uid for w in picture.workloads.values() if w.owner is not None}
+    context = _Context(picture, site, owners, pools, _pods_of(picture, queued_owners))
     found = [*_kueue(context), *_jobs(context, queued_owners), *_bare_pods(context, queued_owners)]
     return tuple(sorted(found, key=lambda seen: (seen.work.tenant, seen.work.created_at, seen.work.key, seen.work.uid)))
 
 
+def _pods_of(picture: Picture, queued_owners: set[str]) -> Mapping[str, tuple[Pod, ...]]:
+    """Pods by owner. Those of a Job that is itself a part of queued work (a JobSet) belong to that work."""
+    pods_of: dict[str, list[Pod]] = defaultdict(list)
+    for pod in picture.pods.values():
+        owner = pod.owner.uid if pod.owner else pod.uid
+        job = picture.jobs.get(owner)
+        whole = job.owner.uid if job is not None and job.owner is not None else owner
+        pods_of[whole if whole in queued_owners else owner].append(pod)
+    return {uid: tuple(sorted(pods, key=lambda pod: (pod.created_at, pod.uid))) for uid, pods in pods_of.items()}
+
+
 def _kueue(context: _Context) -> Iterator[Seen]:
     for workload in context.picture.workloads.values():
-        resource = _resource(context, workload.pod_sets[0].gpus_per_pod if workload.pod_sets else {})
+        asked = {name: n for part in workload.pod_sets for name, n in part.gpus_per_pod.items() if n > 0}
+        resource = _resource(context, asked)
         if resource is None:
             continue
         yield _kueue_work(context, workload, resource)
@@ -66,7 +74,8 @@ def _resource(context: _Context, gpus: Mapping[str, int]) -> str | None:
 def _kueue_work(context: _Context, workload: KueueWorkload, resource: str) -> Seen:
     job = context.picture.jobs.get(workload.owner.uid) if workload.owner else None
     pods = context.pods_of.get(workload.owner.uid, ()) if workload.owner else ()
-    needed = sum(part.min_count or part.count for part in workload.pod_sets)
+    parts = [part for part in workload.pod_sets if part.gpus_per_pod.get(resource, 0) > 0]  # a launcher holds none
+    needed = sum(part.min_count or part.count for part in parts)
     ready, ready_at = _readiness(pods, needed, job)
     evicted = workload.conditions.get("Evicted")
     finished = workload.condition("Finished") is not None
@@ -82,11 +91,10 @@ def _kueue_work(context: _Context, workload: KueueWorkload, resource: str) -> Se
     pool = _kueue_pool(context, workload, resource)
     name = workload.owner.name if workload.owner else workload.name
     shape = _Shape(
-        pods=sum(part.count for part in workload.pod_sets),
-        gpus_per_pod=max(part.gpus_per_pod.get(resource, 0) for part in workload.pod_sets),
-        gpus=sum(part.count * part.gpus_per_pod.get(resource, 0) for part in workload.pod_sets),
+        pods=sum(part.count for part in parts),
+        gpus_per_pod=max(part.gpus_per_pod[resource] for part in parts),
+        gpus=sum(part.count * part.gpus_per_pod[resource] for part in parts),
     )
-    preempted = workload.conditions.get("Preempted")
     return _seen(
         context,
         _Raw(
@@ -106,7 +114,7 @@ def _kueue_work(context: _Context, workload: KueueWorkload, resource: str) -> Se
             ready_at=ready_at if phase is WorkPhase.RUNNING else None,
             evicted_at=evicted.since if evicted else None,
             eviction_count=workload.eviction_count,
-            evicted_by=_preemptor(context, preempted.message) if preempted else None,
+            evicted_by=_preemptor(context, evicted.message) if evicted else None,
             nodes=_nodes(pods, resource),
         ),
     )
@@ -116,7 +124,8 @@ def _jobs(context: _Context, queued_owners: set[str]) -> Iterator[Seen]:
     """Jobs that no queueing system holds."""
     for job in context.picture.jobs.values():
         resource = _resource(context, job.gpus_per_pod)
-        if resource is None or job.uid in queued_owners or job.queue is not None:
+        queued = job.queue is not None or job.uid in queued_owners
+        if resource is None or queued or (job.owner is not None and job.owner.uid in queued_owners):
             continue
         pods = context.pods_of.get(job.uid, ())
         ready, ready_at = _readiness(pods, job.parallelism, job)
@@ -335,7 +344,7 @@ def _native_pool(context: _Context, resource: str, pods: tuple[Pod, ...]) -> str
 
 
 def _preemptor(context: _Context, message: str) -> str | None:
-    """The tenant whose work evicted this one, out of the words of the Preempted condition."""
+    """The tenant whose work evicted this one, out of the words of its condition Evicted."""
     match = _PREEMPTOR_UID.search(message)
     preemptor = context.picture.workloads.get(match.group(1)) if match else None
     return context.owners.get(preemptor.namespace, UNASSIGNED) if preemptor else None

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collector.assemble.holdings import quota_groups
+from collector.assemble.native_quota import native_guarantee
 from collector.assemble.never import never_start
+from collector.model.objects import ClusterQueue
 from collector.model.quantities import format_duration
 from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, PoolState, TenantPool, WaitingName, Work, WorkPhase
-from collector.model.tenancy import Tenant
+from collector.model.tenancy import Engine, Tenant
 from controller.cli.view import View
 from controller.policy.findings import queue_order
 
@@ -108,9 +110,13 @@ def _state(view: View, work: Work) -> str:
     return f"It runs{since} on {', '.join(work.nodes) or 'no node that is known'}; its GPUs: {use or 'none'}."
 
 
-def _order(view: View, work: Work) -> str:
+def _queue_of(view: View, work: Work) -> ClusterQueue | None:
     leads_to = {(door.namespace, door.name): door.cluster_queue for door in view.picture.local_queues}
-    queue = view.picture.cluster_queues.get(leads_to.get((work.namespace, work.queue), ""))
+    return view.picture.cluster_queues.get(leads_to.get((work.namespace, work.queue), ""))
+
+
+def _order(view: View, work: Work) -> str:
+    queue = _queue_of(view, work)
     if queue is None:
         return "By priority, then by age, over all tenants."
     if queue.strategy == "StrictFIFO":
@@ -147,19 +153,32 @@ def _help(view: View, work: Work, own: TenantPool | None) -> Iterator[str]:
     if state is None or work.ineligible is not None:
         return
     yield from _own_idle(view, work)
-    missing = 0
-    if own is not None and not isinstance(own.entitled_now, Unknown):
-        missing = work.gpus - max(0, own.entitled_now.value - own.reserved)
-        lent = sum(
-            one.borrowed() for one in view.snapshot.tenants if one.pool == work.pool and one.tenant != own.tenant
-        )
-        if missing > 0:
-            yield f"{missing} GPUs more of its tenant's own quota would admit it" + (
-                f"; others borrow {lent}." if lent else "; nobody borrows, so they would have to be given or bought."
-            )
+    missing = _missing_quota(view, work, state, own)
+    others = [one for one in view.snapshot.tenants if one.pool == work.pool and one.tenant != work.tenant]
+    lent = sum(one.borrowed() for one in others)
+    if missing > 0:
+        rest = f"others borrow {lent}." if lent else "nobody borrows, so they would have to be given or bought."
+        yield f"{missing} GPUs more of its tenant's own quota would admit it; {rest}"
+    elif lent and sum(node.free for node in state.nodes) < work.gpus:
+        yield f"Its own quota is free, and those who borrow {lent} hold the GPUs{_reclaim(view, work)}."
     yield _places(state, work, missing)
     if work.waiting is WaitingName.BROKEN:
         yield "Neither quota nor nodes keep it: look at the scheduler, its webhooks and the events of its pods."
+
+
+def _missing_quota(view: View, work: Work, state: PoolState, own: TenantPool | None) -> int:
+    """GPUs of quota that it lacks; 0 where no quota stands between it and the nodes, or nobody knows."""
+    native = state.pool.engine is Engine.NATIVE
+    if native and native_guarantee(view.picture, state.pool.resource, work.namespace) is None:
+        return 0
+    if own is None or isinstance(own.entitled_now, Unknown):
+        return 0
+    return max(0, work.gpus - max(0, own.entitled_now.value - own.reserved))
+
+
+def _reclaim(view: View, work: Work) -> str:
+    queue = _queue_of(view, work)
+    return f": ClusterQueue {queue.name} has reclaimWithinCohort: {queue.reclaim_within_cohort}" if queue else ""
 
 
 def _own_idle(view: View, work: Work) -> Iterator[str]:

@@ -177,3 +177,27 @@ def test_a_ledger_that_may_not_be_read_is_said_with_the_unknown_name() -> None:
     with pytest.raises(InputError) as refused:
         subject("chg-1234", _view(), ledger)
     assert "changes could not be read: GET /api/v1/configmaps: 403: no" in str(refused.value)
+
+
+def test_quota_that_is_free_while_borrowers_hold_the_gpus_names_the_reclaim_rule() -> None:
+    maker = PictureMaker("h100")
+    maker.node("n0")
+    maker.tenant("a", floor=0)
+    maker.tenant("b", floor=8, reclaim_within_cohort="Never")
+    maker.running("a", "borrows", ("n0",))
+    maker.work("b", "waits")
+    facts = _facts(_view(maker), "b/waits")
+    assert facts.help[0] == (
+        "Its own quota is free, and those who borrow 8 hold the GPUs: ClusterQueue b has reclaimWithinCohort: Never."
+    )
+
+
+def test_work_of_nobody_can_be_explained() -> None:
+    maker = PictureMaker("h100")
+    maker.node("n0", gpus=4)
+    maker.pod("nobody", "first", "n0", gpus=4)
+    maker.pod("nobody", "second", None, gpus=4, age=60.0)
+    view = _view(maker)
+    assert _facts(view, "nobody/second").help == (
+        "Nodes have room for 0 of its 1 pods of 4 GPUs now (0 GPUs free in all).",
+    )

@@ -57,6 +57,7 @@ CEPH_NAMES: Final = _OF_IMAGES | _OF_DAEMONS | {_ROUND, _HEALTH, _CHECK, _ALL_SL
 """The names that are read here, for `parse_exposition(text, CEPH_NAMES)`."""
 
 _SLOW: Final = "SLOW_OPS"
+_OSD: Final = "osd."
 
 Key = tuple[str, ...]
 """The labels that matter: of an image (pool, namespace, name), of a daemon its name."""
@@ -199,7 +200,7 @@ def ceph_scrape(pages: Iterable[Exposition], at: float) -> CephScrape:
 def ceph_readings(earlier: CephScrape | None, later: CephScrape, age_seconds: float = 0.0) -> CephReadings:
     """What happened between two scrapes of one cluster; of the first scrape alone only what needs no difference."""
     between = _Between(earlier, later, age_seconds)
-    daemons = [key for key in later.keys(_OF_DAEMONS) if key[0].startswith("osd.")]
+    daemons = [key for key in later.keys(_OF_DAEMONS) if key[0].startswith(_OSD)]
     health = later.value(_HEALTH)
     return CephReadings(
         health_status=Known(int(health.value), age_seconds) if isinstance(health, Known) else health,
@@ -208,6 +209,22 @@ def ceph_readings(earlier: CephScrape | None, later: CephScrape, age_seconds: fl
         osds=tuple(between.osd(key) for key in daemons),
         images=tuple(between.image(RbdImage(*key)) for key in later.keys(_OF_IMAGES)),
     )
+
+
+def osds_in_flight(scrape: CephScrape) -> frozenset[str]:
+    """OSDs that had an operation in progress, or complained of a slow one, at that moment."""
+    return frozenset(
+        key[0]
+        for name in (_IN_PROGRESS, _DAEMON_HEALTH)
+        for key, count in scrape.values.get(name, {}).items()
+        if count > 0 and key[0].startswith(_OSD)
+    )
+
+
+def commit_latencies_seconds(scrape: CephScrape) -> Mapping[str, float]:
+    """OSD → how long its own disk took for the last commits; those that committed nothing lately are left out."""
+    latencies = scrape.values.get(_COMMIT, {})
+    return {key[0]: value * _MILLISECONDS for key, value in latencies.items() if value > 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,23 +236,15 @@ class _Between:
     age_seconds: float
 
     def osd(self, key: Key) -> OsdReading:
-        read, write = self.transfer(_OSD_READ, key), self.transfer(_OSD_WRITE, key)
-        commit = self.gauge(_COMMIT, key)
-        if isinstance(commit, Known):
-            commit = (
-                Known(commit.value * _MILLISECONDS, self.age_seconds)
-                if commit.value > 0
-                else Unknown("nothing was committed lately")
-            )
         up = self.gauge(_UP, key)
         return OsdReading(
             name=key[0],
-            read=read,
-            write=write,
+            read=self.transfer(_OSD_READ, key),
+            write=self.transfer(_OSD_WRITE, key),
             completed=self._completed(key),
             in_progress=self.gauge(_IN_PROGRESS, key),
             slow_operations=self.gauge(_DAEMON_HEALTH, key),
-            commit_latency_seconds=commit,
+            commit_latency_seconds=self._commit_latency(key[0]),
             up=Known(up.value > 0, self.age_seconds) if isinstance(up, Known) else up,
         )
 
@@ -256,6 +265,12 @@ class _Between:
         operations, latency, size = added
         interval = self.later.at - self.earlier.at
         return Known(Transfer(operations, latency * names.unit_seconds, size, interval), self.age_seconds)
+
+    def _commit_latency(self, name: str) -> Reading[float]:
+        latency_seconds = commit_latencies_seconds(self.later).get(name)
+        if latency_seconds is None:
+            return Unknown("nothing was committed lately")
+        return Known(latency_seconds, self.age_seconds)
 
     def _completed(self, key: Key) -> Reading[float]:
         if self.earlier is None:

@@ -113,7 +113,8 @@ class CephMemory:
         if any(isinstance(one, Known) for one in judged):
             return any(isinstance(one, Known) and one.value for one in judged)
         # Managers since Reef count no operations of OSDs: then slow ones beside images that all rest must do.
-        return bool(span) and all(map(osds_in_flight, span)) and max(self.completed_at.values(), default=0) <= span[0].at
+        last = max(self.completed_at.values(), default=0.0)
+        return bool(span) and all(map(osds_in_flight, span)) and last <= span[0].at
 
     def _waiting_images(self) -> frozenset[RbdImage]:
         began = self.stall_began_at

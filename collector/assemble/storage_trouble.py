@@ -6,7 +6,7 @@ the healthy primary of a slow replica, so they are told and blame nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 from typing import Final
@@ -81,12 +81,18 @@ def storage_trouble(volumes: VolumeFacts, osds: Iterable[OsdFacts]) -> StorageTr
 
 def blamed(osds: Sequence[OsdFacts]) -> tuple[OsdFacts, ...]:
     """The OSDs whose own disk is far slower than those of their peers, the slowest first."""
-    latencies = {osd.name: osd.commit_latency_seconds.value for osd in osds if isinstance(osd.commit_latency_seconds, Known)}
+    latencies = _commits(osds)
     found = [osd for osd in osds if osd.name in latencies and _stands_out(osd.name, latencies)]
     return tuple(sorted(found, key=lambda osd: -latencies[osd.name]))
 
 
-def _stands_out(name: str, latencies: dict[str, float]) -> bool:
+def _commits(osds: Iterable[OsdFacts]) -> Mapping[str, float]:
+    """OSD → seconds, where it is known."""
+    latencies = ((osd.name, osd.commit_latency_seconds) for osd in osds)
+    return {name: latency.value for name, latency in latencies if isinstance(latency, Known)}
+
+
+def _stands_out(name: str, latencies: Mapping[str, float]) -> bool:
     others = [seconds for other, seconds in latencies.items() if other != name]
     if not others:
         return False
@@ -95,9 +101,10 @@ def _stands_out(name: str, latencies: dict[str, float]) -> bool:
 
 def _about_osds(osds: Sequence[OsdFacts], to_blame: Sequence[OsdFacts]) -> str:
     if to_blame:
-        names = {osd.name for osd in to_blame}
-        others = [_commit(osd) for osd in osds if osd.name not in names and isinstance(osd.commit_latency_seconds, Known)]
-        slowest = _listed([f"{osd.name} commits in {_milliseconds(_commit(osd))}" for osd in to_blame])
+        commits = _commits(osds)
+        names = [osd.name for osd in to_blame]
+        slowest = _listed([f"{name} commits in {_milliseconds(commits[name])}" for name in names])
+        others = [seconds for name, seconds in commits.items() if name not in names]
         return f"{slowest}, others in {_milliseconds(median_low(others))}" if others else slowest
     stalled = [osd.name for osd in osds if isinstance(osd.stalled, Known) and osd.stalled.value]
     if stalled:
@@ -107,10 +114,6 @@ def _about_osds(osds: Sequence[OsdFacts], to_blame: Sequence[OsdFacts]) -> str:
     if complaining:
         return f"{sum(slow.values()):.0f} slow operations at {_listed(complaining)}"
     return "no OSD stands out"
-
-
-def _commit(osd: OsdFacts) -> float:
-    return osd.commit_latency_seconds.value if isinstance(osd.commit_latency_seconds, Known) else 0.0
 
 
 def _milliseconds(seconds: float) -> str:

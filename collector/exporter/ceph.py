@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 from collector.assemble.ceph_memory import CephMemory, CephState
 from collector.exporter.gpu import Scrapes
@@ -16,7 +15,7 @@ from collector.exporter.health import Health
 from collector.model.reading import Reading
 from collector.parse.ceph import CEPH_NAMES, ceph_scrape
 from collector.parse.exposition import Exposition, parse_exposition, scrape_problem
-from collector.sources.scrape import Scrape, ScrapeFailed, ScrapeFault
+from collector.sources.scrape import Scrape, ScrapeFailed, ScrapeFault, target_label
 
 SOURCE: Final = "ceph"
 
@@ -49,10 +48,11 @@ class CephPages:
                 pages.append(page)
             else:
                 failures[url] = page.sentence
-                self._health.error(SOURCE, _device(url), page.fault)
+                self._health.error(SOURCE, target_label(url), page.fault)
         scrape = ceph_scrape(pages, now)
         if not scrape.has_cluster:
-            return failures or {"": "no page of an active manager among those of --ceph-url"}
+            self._health.error(SOURCE, "", "no_active_manager")
+            return failures or {"": "no page is that of an active manager"}
         self._memory = memory = self._memory.advance(scrape)
         # A page that is only served again is no reading: success is when the manager last collected.
         self._health.success(SOURCE, memory.scrapes[-1].at)
@@ -70,8 +70,3 @@ def _page(result: Scrape | ScrapeFailed) -> Exposition | ScrapeFailed:
     exposition = parse_exposition(result.text, CEPH_NAMES)
     problem = scrape_problem(exposition)
     return exposition if problem is None else ScrapeFailed(ScrapeFault.NOT_TEXT, problem)
-
-
-def _device(url: str) -> str:
-    """Host and port: what stands in the label, without a password that the address may hold."""
-    return urlsplit(url).netloc.rpartition("@")[2]

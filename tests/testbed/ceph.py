@@ -215,7 +215,19 @@ class Ceph:
         self._place.write(self.configuration.name, text)
         map_file = str(self._place.folder / "monmap")
         addresses = f"[v2:127.0.0.1:{v2},v1:127.0.0.1:{v1}]"
-        _checked([str(CEPH.binary("monmaptool")), "--create", "--clobber", "--fsid", fsid, "--addv", "a", addresses, map_file])
+        _checked(
+            [
+                str(CEPH.binary("monmaptool")),
+                "--create",
+                "--clobber",
+                "--fsid",
+                fsid,
+                "--addv",
+                "a",
+                addresses,
+                map_file,
+            ]
+        )
         self._run("ceph-mon", "-i", "a", "--mkfs", "--monmap", map_file)
 
     def _configure_manager(self) -> None:

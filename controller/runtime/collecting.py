@@ -71,10 +71,13 @@ class CollectorSettings:
 
     @property
     def ceph_memory(self) -> CephMemory:
-        """Over how long latencies are means, and how long nothing must end to be a stall; never less than two reads."""
+        """Over how long latencies are means, and for how long nothing must end to be a stall.
+
+        Not below what Ceph's own reports allow: OSDs tell the manager what they did every five seconds.
+        """
         return CephMemory(
-            window_seconds=max(_CEPH_WINDOW_SECONDS / self.time_scale, 4 * self.gpu_seconds),
-            stall_seconds=max(_CEPH_STALL_SECONDS / self.time_scale, 2 * self.gpu_seconds),
+            window_seconds=max(_CEPH_WINDOW_SECONDS / self.time_scale, 20.0),
+            stall_seconds=max(_CEPH_STALL_SECONDS / self.time_scale, 10.0),
         )
 
     @property

@@ -86,6 +86,8 @@ class Change:
     judged_at: float | None = None
     returning_since: float | None = None
     return_reason: str = ""
+    unneeded_since: float | None = None
+    """Since when its tenant could do without it, without a break."""
     hard: bool = False
     """A person asked for an end that may evict."""
     ended_at: float | None = None
@@ -105,6 +107,10 @@ class Change:
         if self.stage in (Stage.RETURNING, Stage.ENDED):
             return replace(self, hard=self.hard or hard)
         return replace(self, stage=Stage.RETURNING, returning_since=now, return_reason=reason, hard=hard)
+
+    def overruled(self, now: float, reason: str) -> Change:
+        """People undid it: nothing of it is asked for any more, and what is left of it on an object is written back."""
+        return replace(self.returning(now, reason, hard=True), hard=True, amount=0, taken=0, given=0)
 
     def ended(self, now: float, reason: str = "") -> Change:
         """Closed: nothing of it is left in force."""

@@ -17,8 +17,8 @@ from controller.policy.findings import Finding, find
 from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.proposals import NoProposal, Proposal, Terms, propose
-from controller.policy.targets import Target, TargetKey, by_key, recorded
-from controller.policy.trial import due, evictions_by, judged, softened
+from controller.policy.targets import Target, TargetKey, available, by_key, recorded
+from controller.policy.trial import due, evictions_by, heeded, judged, softened
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,9 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
     findings = find(snapshot)
     ledger = ledger.confirmed(() if snapshot.blind_reasons else (finding.key for finding in findings))
-    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds)
+    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
+    places = by_key(available(targets, ledger.changes))
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
         tried = on_trial(finding, ledger)
@@ -77,7 +78,8 @@ def _kept_up(
     """Every active change one look further: confirmed, judged, sent back when due, and followed down."""
     for change in ledger.active:
         kept = recorded(change, places, ledger.changes, snapshot.taken_at)
-        kept = judged(due(kept, snapshot, places), snapshot, policy)
+        kept = heeded(kept, places, ledger.changes, snapshot.taken_at)
+        kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
         if not snapshot.blind:
@@ -85,7 +87,7 @@ def _kept_up(
         if not kept.active and kept.verdict is None:
             kept = replace(kept, verdict=Verdict.CANNOT_TELL, verdict_reason="it ended before it could be judged")
         ledger = ledger.with_change(kept)
-    return ledger
+    return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 
 
 def _entitled_without(change: Change, snapshot: Snapshot, ledger: Ledger) -> int:
@@ -94,7 +96,8 @@ def _entitled_without(change: Change, snapshot: Snapshot, ledger: Ledger) -> int
     agreed = state.entitlement.guarantee + state.entitlement.floating if state is not None else 0
     for other in ledger.active:
         if other.id != change.id and other.pool == change.pool:
-            agreed += other.given if other.destination == change.destination else 0
+            stays = min(other.given, other.amount)  # one that goes back already counts as what it leaves
+            agreed += stays if other.destination == change.destination else 0
             agreed -= other.taken if other.source == change.destination else 0
     return agreed
 

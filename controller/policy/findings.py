@@ -65,8 +65,8 @@ def find(snapshot: Snapshot) -> tuple[Finding, ...]:
 
 
 def queue_order(works: Sequence[Work]) -> tuple[Work, ...]:
-    """The order in which a queue serves its work: priority, then age, then key."""
-    return tuple(sorted(works, key=lambda work: (-work.priority, work.created_at, work.key, work.uid)))
+    """The order in which a queue serves its work: priority, then age, then uid (as Kueue breaks ties)."""
+    return tuple(sorted(works, key=lambda work: (-work.priority, work.created_at, work.uid)))
 
 
 def _of_tenant(snapshot: Snapshot, state: TenantPool) -> list[Finding]:

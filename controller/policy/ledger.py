@@ -12,7 +12,7 @@ FindingKey = tuple[str, str, str]
 """(tenant, pool, kind of finding)"""
 
 KEEP_ENDED = 60
-"""Ended changes that are kept for budgets, verdicts and `explain`."""
+"""Ended changes that are kept for `explain`, beside those that budgets still count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,14 @@ class Ledger:
 
     def with_change(self, change: Change) -> Ledger:
         """The ledger with this change added, or put in the place of the one with its id."""
-        others = [item for item in self.changes if item.id != change.id]
-        ended = sorted((item for item in others if not item.active), key=lambda item: (item.created_at, item.id))
-        kept = [*(item for item in others if item.active), *ended[-KEEP_ENDED:], change]
+        kept = [*(item for item in self.changes if item.id != change.id), change]
         return replace(self, changes=tuple(sorted(kept, key=lambda item: (item.created_at, item.id))))
+
+    def pruned(self, since: float) -> Ledger:
+        """The ledger without the oldest of the changes that ended and were created before `since`."""
+        old = [change for change in self.changes if not change.active and change.created_at < since]
+        gone = {change.id for change in old[:-KEEP_ENDED]}
+        return replace(self, changes=tuple(change for change in self.changes if change.id not in gone))
 
     def confirmed(self, keys: Iterable[FindingKey]) -> Ledger:
         """Count one more tick for findings seen now; the others start again from nothing."""

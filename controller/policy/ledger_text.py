@@ -1,18 +1,23 @@
 """The ledger as JSON text, one document per change, and back. Pure.
 
-The text survives versions: fields that are missing take their default, fields that are unknown are left out.
+The text survives versions: fields that are missing take their default, fields that are unknown are left out. People and
+other programs can write to where it is kept, so it is read as strictly as any document.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
-from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
+from pydantic import TypeAdapter, ValidationError
+
+from controller.policy.change import Change
 
 SCHEMA_VERSION = 1
+
+_CHANGE = TypeAdapter(Change)
 
 
 def change_document(change: Change) -> dict[str, Any]:
@@ -28,22 +33,14 @@ def change_text(change: Change) -> str:
 def read_change(text: str) -> Change:
     """The change of such a text. Raises ValueError that says what is wrong with it."""
     try:
-        raw = json.loads(text)
-        known = {field.name for field in fields(Change)}
-        values = {name: value for name, value in raw.items() if name in known}
-        values["stage"] = Stage(values["stage"])
-        values["verdict"] = Verdict(values["verdict"]) if values.get("verdict") else None
-        values["seen_ready"] = tuple(values.get("seen_ready", ()))
-        values["forecast"] = _forecast(values["forecast"])
-        return Change(**values)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"not a change of the ledger: {error}") from None
-
-
-def _forecast(raw: Mapping[str, Any]) -> Forecast:
-    return Forecast(
-        ready=tuple(WorkRef(**item) for item in raw["ready"]),
-        ready_by=raw["ready_by"],
-        evicted=tuple(WorkRef(**item) for item in raw.get("evicted", ())),
-        lost_gpu_hours=raw.get("lost_gpu_hours", 0.0),
-    )
+        change = _CHANGE.validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "text"
+        raise ValueError(f"not a change of the ledger: {place}: {first['msg']}") from None
+    if not 0 <= change.given <= change.taken or min(change.amount, change.taken_written, change.given_written) < 0:
+        moved = f"amount {change.amount}, {change.taken} taken, {change.given} given"
+        raise ValueError(f"not a change of the ledger: {moved}")
+    if not all(isfinite(moment) for moment in (change.created_at, change.expires_at, change.forecast.ready_by)):
+        raise ValueError("not a change of the ledger: it has no end")
+    return change

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collector.model.reading import Known, known_or
-from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
+from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work, WorkPhase
+from controller.api.policy import Targets
 from controller.policy.change import Forecast
-from controller.policy.findings import Cause, Finding
+from controller.policy.findings import Cause, Finding, queue_order
 from controller.policy.forecast import Victims, lost_gpu_hours, reference, unused_quota, victims, whole_nodes
 from controller.policy.targets import Target, TargetKey
 
@@ -48,6 +49,8 @@ class Terms:
     now: float
     trial_seconds: float
     day_seconds: float
+    targets: Targets
+    """Whose quota may be steered at all."""
 
 
 def propose(
@@ -64,9 +67,10 @@ def propose(
     if not isinstance(entitled, Known):
         return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {entitled.reason}.")
     room = _room(state, snapshot, entitled.value)
+    queue = queue_order([work for work in snapshot.works if _queued(work, finding)])
     best: Proposal | None = None
-    for source, supply in _sources(finding, snapshot, targets.values()):
-        works, amount = _prefix(finding.works, state.reserved - entitled.value, min(room, supply))
+    for source, supply in _sources(finding, snapshot, targets.values(), terms):
+        works, amount = _prefix(queue, state.reserved - entitled.value, min(room, supply))
         if works and (best is None or len(works) > len(best.works)):
             best = _proposal(finding, snapshot, (source, destination), works, amount, terms)
     if best is not None:
@@ -88,23 +92,31 @@ def _room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
     return max(0, min(top - entitled, step))
 
 
-def _prefix(works: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:
-    """The longest run of gangs from the head of the queue that `supply` GPUs can serve: all of a gang or none of it.
+def _queued(work: Work, finding: Finding) -> bool:
+    """Whether it stands in the queue that the finding is about: what is ahead of the overdue is served first."""
+    same = (work.tenant, work.pool) == (finding.tenant, finding.pool)
+    return same and work.phase is WorkPhase.WAITING and work.ineligible is None
 
-    `already_over`: GPUs in use beyond the entitlement (negative: still free); they need cover too.
+
+def _prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:
+    """The longest run of gangs from the head of the queue, ending with an overdue one, that `supply` GPUs can serve.
+
+    All of a gang or none of it. `already_over`: GPUs in use beyond the entitlement (negative: still free); they need
+    cover too.
     """
-    chosen: list[Work] = []
-    amount, needed = 0, already_over
-    for work in works:
+    served, amount, needed = 0, 0, already_over
+    for number, work in enumerate(queue, 1):
         needed += work.gpus
         if needed > supply:
             break
-        chosen.append(work)
-        amount = max(0, needed)
-    return (tuple(chosen), amount) if amount > 0 else ((), 0)
+        if work.overdue:
+            served, amount = number, needed
+    return (tuple(queue[:served]), amount) if amount > 0 else ((), 0)
 
 
-def _sources(finding: Finding, snapshot: Snapshot, targets: Iterable[Target]) -> Sequence[tuple[Target, int]]:
+def _sources(
+    finding: Finding, snapshot: Snapshot, targets: Iterable[Target], terms: Terms
+) -> Sequence[tuple[Target, int]]:
     """Where GPUs may come from, cheapest first: the shared part, then floats that their tenants do not need now."""
     ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
     found: list[tuple[tuple[int, int, int, str], Target, int]] = []
@@ -115,7 +127,8 @@ def _sources(finding: Finding, snapshot: Snapshot, targets: Iterable[Target]) ->
             found.append(((0, 0, 0, target.name), target, target.observed.value))
             continue
         lender = snapshot.tenant_pool(target.tenant, target.pool)
-        supply = _spare(lender, target.observed.value) if lender is not None and not lender.opted_out else 0
+        steerable = lender is not None and not lender.opted_out and terms.targets.covers(lender.tenant, lender.pool)
+        supply = _spare(lender, target.observed.value) if lender is not None and steerable else 0
         rank = ranks.get(lender.tier, 0) if lender is not None else 0
         found.append(((1, rank, -supply, target.name), target, supply))
     return [(target, supply) for _, target, supply in sorted(found, key=lambda item: item[0]) if supply > 0]
@@ -123,8 +136,7 @@ def _sources(finding: Finding, snapshot: Snapshot, targets: Iterable[Target]) ->
 
 def _spare(lender: TenantPool, floating: int) -> int:
     """What of a tenant's float it neither uses nor waits for: taking more would leave it worse than it was agreed."""
-    entitled = known_or(lender.entitled_now, 0)
-    return max(0, min(floating, entitled - lender.reserved - lender.waiting))
+    return max(0, min(floating, lender.entitlement.guarantee + floating - lender.needed))
 
 
 def _proposal(

@@ -50,6 +50,16 @@ def level(target: Target, changes: Iterable[Change]) -> int:
     return amount
 
 
+def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Target, ...]:
+    """The targets as a new change may count on them: without what is already intended to be taken from them."""
+    return tuple(
+        replace(target, observed=replace(target.observed, value=min(target.observed.value, level(target, changes))))
+        if isinstance(target.observed, Known)
+        else target
+        for target in targets
+    )
+
+
 def check_levels(targets: Sequence[Target], changes: Sequence[Change]) -> None:
     """Raise InvariantError unless every level is possible and no pool holds more than its baselines together."""
     for pool in sorted({target.pool for target in targets}):
@@ -100,6 +110,9 @@ def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     destination = targets.get((change.destination, change.pool))
     taken = change.taken if at_level(source, changes) else change.taken_written
     given = change.given if at_level(destination, changes) else change.given_written
+    if change.stage is Stage.RETURNING and (source is None) != (destination is None):
+        # People took one of the two out of the baseline: nothing can be written there any more.
+        taken, given = (0 if source is None else taken), (0 if destination is None else given)
     change = replace(change, taken_written=taken, given_written=given)
     if change.stage is Stage.INTENDED and given == change.amount:
         waited = now - change.created_at

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from collector.model.quantities import format_time
+from collector.model.reading import Known
 from collector.model.snapshot import Snapshot, WorkPhase
 from controller.api.policy import Policy
 from controller.policy.change import Change, Stage, Verdict
-from controller.policy.targets import Target, TargetKey
+from controller.policy.targets import Target, TargetKey, at_level, level
 
 
 def evictions_by(snapshot: Snapshot, tenant: str) -> int:
     """Evictions of live work of others that this tenant's work caused, as far as the objects tell."""
-    return sum(work.evictions for work in snapshot.works if work.tenant != tenant and work.evicted_by == tenant)
+    return sum(work.evictions_by.get(tenant, 0) for work in snapshot.works if work.tenant != tenant)
 
 
 def watched(change: Change, snapshot: Snapshot) -> Change:
@@ -36,17 +37,17 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
         return _with(change, Verdict.HURT, f"{hurt} more evictions than forecast", now)
     if ready == named:
         return _with(change, Verdict.HELPED, f"all {named} named workloads became Ready", now)
-    if now < change.forecast.ready_by:
+    if now < min(change.forecast.ready_by, change.expires_at):
         return change
-    if not change.extended:
-        ready_by = now + policy.cadence.dwell_seconds
+    ready_by = now + policy.cadence.dwell_seconds
+    if not change.extended and ready_by < change.expires_at:
         return replace(change, extended=True, forecast=replace(change.forecast, ready_by=ready_by))
     alive = {work.key for work in snapshot.works}
     gone = [item for item in change.forecast.ready if item.key not in alive and item.key not in change.seen_ready]
     if ready:
         return _with(change, Verdict.HELPED, f"{ready} of {named} named workloads became Ready", now)
     if len(gone) == named:
-        return _with(change, Verdict.CANNOT_TELL, "the named workloads were withdrawn before they could start", now)
+        return _with(change, Verdict.CANNOT_TELL, "the named workloads are gone and were not seen to start", now)
     return _with(change, Verdict.NO_EFFECT, f"none of {named} named workloads became Ready in time", now)
 
 
@@ -57,21 +58,24 @@ def _with(change: Change, verdict: Verdict, reason: str, now: float) -> Change:
     return judged_change.returning(now, f"verdict {verdict.value}: {reason}")
 
 
-def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target]) -> Change:
-    """The change, on its way back when its time is up, its lender needs its own, or a person ended it at the object."""
+def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target], hold_seconds: float) -> Change:
+    """The change, on its way back when its time is up, its lender needs its own, or it was not needed for so long."""
     now = snapshot.taken_at
-    if not change.active:
-        return change
-    if _ended_outside(change, targets):
-        return change.ended(now, "its mark is gone from the object: ended by a person")
-    if change.stage is Stage.RETURNING:
+    if change.stage in (Stage.RETURNING, Stage.ENDED):
         return change
     if now >= change.expires_at:
         return change.returning(now, f"its time to live ended at {format_time(change.expires_at)}")
     if snapshot.blind_reasons or change.stage is not Stage.KEPT:
-        return change
-    reason = _needed_elsewhere(change, snapshot, targets) or _no_longer_needed(change, snapshot)
-    return change.returning(now, reason) if reason else change
+        return replace(change, unneeded_since=None)
+    reason = _needed_elsewhere(change, snapshot, targets)
+    if reason:
+        return change.returning(now, reason)
+    unneeded = _no_longer_needed(change, snapshot)
+    if not unneeded:
+        return replace(change, unneeded_since=None)
+    # Giving is fast, taking is slow: one quiet look is no reason.
+    since = now if change.unneeded_since is None else change.unneeded_since
+    return change.returning(now, unneeded) if now - since >= hold_seconds else replace(change, unneeded_since=since)
 
 
 def _needed_elsewhere(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target]) -> str:
@@ -90,26 +94,43 @@ def _no_longer_needed(change: Change, snapshot: Snapshot) -> str:
     if state is None:
         return f"{change.tenant} is gone"
     agreed = state.entitlement.guarantee + state.entitlement.floating
-    return f"{change.tenant} no longer needs it" if state.reserved + state.waiting <= agreed else ""
+    return f"{change.tenant} no longer needs it" if state.needed <= agreed else ""
 
 
-def _ended_outside(change: Change, targets: Mapping[TargetKey, Target]) -> bool:
-    """A confirmed write whose mark is gone: someone wrote the baseline over it."""
-    for name, written in ((change.source, change.taken_written), (change.destination, change.given_written)):
-        target = targets.get((name, change.pool))
-        if written and target is not None and change.id not in target.change_ids:
-            return True
-    return False
+def heeded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change], now: float) -> Change:
+    """The change after what people did to its objects or to the baseline, which always wins.
+
+    An object that was written over has lost the change's mark and its level. Without the mark alone, the change goes
+    back softly, as at its end.
+    """
+    if not change.active:
+        return change
+    source, destination = (targets.get((name, change.pool)) for name in (change.source, change.destination))
+    if (source is None) != (destination is None):
+        gone = change.source if source is None else change.destination
+        return change.overruled(now, f"{gone} is no longer in the baseline")
+    if source is not None and change.taken and level(source, changes) < 0:
+        return change.overruled(now, f"the baseline of {change.source} no longer holds what was taken from it")
+    for target, intended, written in (
+        (source, change.taken, change.taken_written),
+        (destination, change.given, change.given_written),
+    ):
+        unmarked = target is not None and isinstance(target.observed, Known) and change.id not in target.change_ids
+        if intended and written and unmarked:
+            if at_level(target, changes):
+                return change.returning(now, "its mark is gone from the object")
+            return change.overruled(now, "its mark is gone from the object: undone by a person")
+    return change
 
 
 def softened(change: Change, snapshot: Snapshot, baseline_entitlement: int) -> Change:
     """How much of a returning change may stay for now: what work admitted before its end still uses. Only ever less.
 
-    New work does not widen it again: the tap is closed. A hard return keeps nothing.
+    New work does not widen it again: the tap is closed. A hard return keeps nothing, but is soft while blind.
     """
     if change.stage is not Stage.RETURNING:
         return change
-    if change.hard:
+    if change.hard and not snapshot.blind_reasons:
         return replace(change, amount=0)
     since = change.returning_since if change.returning_since is not None else snapshot.taken_at
     used = sum(
@@ -119,4 +140,5 @@ def softened(change: Change, snapshot: Snapshot, baseline_entitlement: int) -> C
         and work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)
         and (work.admitted_at or work.created_at) <= since
     )
-    return replace(change, amount=min(change.amount, change.given, max(0, used - baseline_entitlement)))
+    # What was intended and never written is not written any more either.
+    return replace(change, amount=min(change.amount, change.given_written, max(0, used - baseline_entitlement)))

@@ -209,7 +209,10 @@ class Scene:
 
     def baseline(self) -> dict[str, int]:
         """Own Cohort → GPUs of the baseline."""
-        return {**{f"trimtab-{one.name}": one.floating for one in self.site.tenants}, "trimtab-shared": self.site.shared}
+        return {
+            **{f"trimtab-{one.name}": one.floating for one in self.site.tenants},
+            "trimtab-shared": self.site.shared,
+        }
 
     def changes(self) -> list[dict[str, Any]]:
         """The ledger in the cluster, oldest change first."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 
 from collector.model.quantities import format_duration
 from collector.model.reading import Known, Reading, Unknown
@@ -44,7 +43,7 @@ class CephMemory:
     window_seconds: float = 60.0
     stall_seconds: float = 15.0
     scrapes: tuple[CephScrape, ...] = ()
-    completed_at: Mapping[RbdImage, float] = MappingProxyType({})
+    completed_at: Mapping[RbdImage, float] = field(default_factory=dict)
     """When an image was last seen to have completed something."""
     stall_began_at: float | None = None
 
@@ -60,7 +59,7 @@ class CephMemory:
                 completed_at[reading.image] = scrape.at
             elif reading.image in self.completed_at:
                 completed_at[reading.image] = self.completed_at[reading.image]
-        advanced = replace(self, scrapes=scrapes, completed_at=MappingProxyType(completed_at))
+        advanced = replace(self, scrapes=scrapes, completed_at=completed_at)
         return replace(advanced, stall_began_at=advanced._beginning())
 
     def state(self, now: float) -> Reading[CephState]:

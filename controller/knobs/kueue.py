@@ -75,22 +75,33 @@ def _leaf(document: Any, place: str) -> Leaf:
 
     if not isinstance(document, Mapping) or document.get("kind") != "Cohort":
         raise wrong("kind", document.get("kind") if isinstance(document, Mapping) else document, "Cohort")
-    name = (document.get("metadata") or {}).get("name")
+    metadata, spec = document.get("metadata"), document.get("spec")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if not isinstance(name, str) or not name.startswith(OWN_PREFIX):
         raise wrong("metadata.name", name, f"a name that begins with {OWN_PREFIX}")
-    spec = document.get("spec") or {}
-    parent = spec.get("parentName")
+    parent = spec.get("parentName") if isinstance(spec, Mapping) else None
     if not isinstance(parent, str) or not parent:
         raise wrong("spec.parentName", parent, "the Cohort that this leaf hangs on")
-    amounts: dict[FlavorResource, int] = {}
     try:
-        for group in spec["resourceGroups"]:
-            for flavor in group["flavors"]:
-                for resource in flavor["resources"]:
-                    amounts[flavor["name"], resource["name"]] = whole_gpus(resource["nominalQuota"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise wrong("spec.resourceGroups", str(error), "flavors with resources and a whole nominalQuota") from None
-    return Leaf(name, parent, amounts)
+        return Leaf(name, parent, _amounts(document["spec"]["resourceGroups"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        expected = "flavors with resources, each with a whole nominalQuota and no limits"
+        raise wrong("spec.resourceGroups", str(error), expected) from None
+
+
+def _amounts(groups: Any) -> Mapping[FlavorResource, int]:
+    """Raises AttributeError, KeyError, TypeError, ValueError. Nothing may stand here that an apply would drop."""
+    amounts: dict[FlavorResource, int] = {}
+    for group in groups:
+        for flavor in group["flavors"]:
+            for resource in flavor["resources"]:
+                key = str(flavor["name"]), str(resource["name"])
+                if key in amounts:
+                    raise ValueError(f"{key[1]} of flavor {key[0]} stands there twice")
+                if extra := sorted(resource.keys() - {"name", "nominalQuota"}):
+                    raise ValueError(f"{extra[0]} of {key[1]} of flavor {key[0]}")
+                amounts[key] = whole_gpus(resource["nominalQuota"])
+    return amounts
 
 
 def targets(baseline: Baseline, picture: Picture, site: Site) -> tuple[Target, ...]:

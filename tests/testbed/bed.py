@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from controller.demo.processes import Service
+from tests.testbed.ceph import Ceph
 from tests.testbed.control_plane import Kubernetes
 from tests.testbed.gpu_exporter import GpuExporter
 from tests.testbed.kueue import Kueue
@@ -24,6 +25,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "gpu-exporter": ("kubernetes",),
     "alertmanager": (),
     "prometheus": (),
+    "ceph": (),
     "ucx": (),
 }
 
@@ -104,6 +106,11 @@ class Testbed:
         return Alertmanager(self._place("alertmanager"))
 
     @cached_property
+    def ceph(self) -> Ceph:
+        """A small Ceph cluster that can be made slow."""
+        return Ceph(self._place("ceph"))
+
+    @cached_property
     def ucx(self) -> Ucx:
         """Two hosts on one slow link, with a noisy neighbour."""
         return Ucx(self._place("ucx"))
@@ -117,6 +124,7 @@ class Testbed:
             "gpu-exporter": self.gpu_exporter,
             "prometheus": self.prometheus,
             "alertmanager": self.alertmanager,
+            "ceph": self.ceph,
             "ucx": self.ucx,
         }
         if name not in parts:

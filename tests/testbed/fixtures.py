@@ -30,6 +30,12 @@ def monitoring(testbed: Testbed) -> Testbed:
 
 
 @pytest.fixture(scope="session")
+def storage(testbed: Testbed) -> Testbed:
+    """The testbed with Ceph running."""
+    return _started(testbed, "ceph")
+
+
+@pytest.fixture(scope="session")
 def fabric(testbed: Testbed) -> Testbed:
     """The testbed with two hosts on one slow link."""
     return _started(testbed, "ucx")

@@ -50,9 +50,7 @@ def microseconds(reading: Reading[float]) -> float | str:
     return reading.reason if isinstance(reading, Unknown) else round(reading.value * 1e6, 6)
 
 
-def gang(
-    name: str, nodes: Mapping[str, int], phase: WorkPhase = WorkPhase.RUNNING, tenant: str = "vision"
-) -> Work:
+def gang(name: str, nodes: Mapping[str, int], phase: WorkPhase = WorkPhase.RUNNING, tenant: str = "vision") -> Work:
     return work(name, phase, nodes=nodes, tenant=tenant)
 
 

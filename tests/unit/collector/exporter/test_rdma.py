@@ -56,8 +56,7 @@ def test_edges_latencies_baselines_and_verdicts_are_shown_and_a_failed_edge_is_l
     health = Health()
     probes = RdmaProbes(PLAN, ScriptedProber(iter([20e-6] * LEAST_PROBES + [600e-6] * 2)), health, lambda: NOW - 5)
     for _ in range(LEAST_PROBES + 2):
-        failures = probes.read()
-    assert failures == {"n3 to n4": "n3 to n4: the server ended"}
+        assert probes.read() == {"n3 to n4": "n3 to n4: the server ended"}
     found = shown(probes, busy())
     edge = ("c1", "n1", "n2")
     assert found["trimtab_rdma_latency_seconds"] == {(*edge, "0.5"): 10e-6, (*edge, "0.99"): 600e-6}

@@ -87,8 +87,8 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         diagnosis=(
             "`trimtab_storage_osd_commit_latency_seconds`: an OSD far above its peers has a slow disk.",
             "`trimtab_storage_slow_operations` names who waits: often the healthy primary of a slow replica.",
-            "No OSD stands out: look at the network between OSDs, at recovery, and at who does most of the I/O "
-            "(`trimtab_storage_write_operations_per_second` by tenant).",
+            "No OSD stands out: look at the network between OSDs, and at recovery.",
+            "Who does most of the I/O? `trimtab_storage_write_operations_per_second` by tenant.",
         ),
         mitigation=(
             "`ceph osd out` the OSD with the slow disk, once the rest has room for its data.",
@@ -103,8 +103,8 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         impact="Its pods hang in uninterruptible reads and writes while they hold their GPUs.",
         diagnosis=(
             "`ceph health detail` and `ceph osd tree`: is an OSD down, or up and silent?",
-            "The OSD that hangs reports nothing; its peers complain of slow operations. `ceph tell osd.N "
-            "dump_ops_in_flight` on them names the OSD they wait for.",
+            "The OSD that hangs reports nothing; its peers complain of slow operations.",
+            "`ceph tell osd.N dump_ops_in_flight` on those peers names the OSD that they wait for.",
             "Are placement groups inactive, or is a pool full?",
         ),
         mitigation=(

@@ -45,6 +45,8 @@ class Terms:
     start_within: Mapping[str, str] = field(default_factory=lambda: {"single-node": "10m", "small-gang": "20m"})
     burst: Mapping[str, int] = field(default_factory=dict)
     """Tenant → burst; default guarantee and floating."""
+    objectives: Sequence[Mapping[str, Any]] = ()
+    """Of every tenant, beside the one about waiting."""
 
 
 @dataclass
@@ -111,7 +113,10 @@ class Scene:
                         **({"burst": terms.burst[tenant.name]} if tenant.name in terms.burst else {}),
                     }
                 ],
-                "objectives": [{"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}],
+                "objectives": [
+                    {"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"},
+                    *(dict(objective) for objective in terms.objectives),
+                ],
             }
             for tenant in self.site.tenants
         ]
@@ -123,11 +128,11 @@ class Scene:
 
     # Programs
 
-    def start_collector(self) -> None:
-        """`trimtab run collector`, with rights to read."""
+    def start_collector(self, *more: str) -> None:
+        """`trimtab run collector`, with rights to read; `more` are further words of its command line."""
         self.bed.start("gpu-exporter")
         user = self.bed.kubernetes.user("trimtab-collector", reading_rules())
-        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url]
+        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url, *more]
         self._start("collector", user.kubeconfig, arguments, "/readyz")
 
     def start_controller(self, max_mode: str = "Enforce", kubeconfig: Path | None = None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from collector.model.fabric import Edge, ProbePlan, ProbeTarget
@@ -71,3 +73,9 @@ def test_all_mistakes_are_named_at_once() -> None:
         "probes.yaml: timeout",
         "probes.yaml: edges[0].address",
     ]
+
+
+def test_the_example_is_read() -> None:
+    example = Path(__file__).resolve().parents[4] / "deploy" / "examples" / "rdma" / "probes.yaml"
+    plan = parse_probe_plan(example.read_text(encoding="utf-8"), example.name)
+    assert [str(target.edge) for target in plan.targets] == ["gpu-1 to gpu-2"]

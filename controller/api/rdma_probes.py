@@ -20,6 +20,7 @@ from controller.api.yaml_text import ValuePath, YamlDocument, place_in_words, pr
 
 _ADDRESS: Final = re.compile(r"[0-9A-Za-z:][0-9A-Za-z.:%-]{0,252}")
 _VARIABLE: Final = re.compile(r"UCX_[A-Z0-9_]+")
+_SETTING: Final = re.compile(r"[A-Za-z0-9_.,:/^+=@%-]+")
 
 
 def _address(text: str) -> str:
@@ -33,6 +34,10 @@ def _variables(settings: dict[str, str]) -> dict[str, str]:
     wrong = sorted(name for name in settings if not _VARIABLE.fullmatch(name))
     if wrong:
         raise ValueError(f"variables of UCX, such as UCX_TLS, and not {wrong[0]}")
+    # An `ssh` before the command hands it to a shell at the other end.
+    unsafe = sorted(name for name, value in settings.items() if not _SETTING.fullmatch(value))
+    if unsafe:
+        raise ValueError(f"for {unsafe[0]} a value of letters, digits and _ . , : / ^ + = @ % -")
     return settings
 
 

@@ -23,8 +23,7 @@ from tests.testbed.ucx import LEFT, RIGHT, UCX_ENVIRONMENT, Ucx
 pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue, pytest.mark.prometheus, pytest.mark.network]
 
 SITE = Site("mesh", 5, (SiteTenant("vision", floor=16, floating=8), SiteTenant("nlp", floor=8)), shared=8)
-FABRIC = {"name": "fabric", "kind": "rdma-latency", "quantile": 0.5, "within": "3x-baseline", "target": 0.99}
-TERMS = Terms(120.0, burst={"vision": 32}, objectives=(FABRIC,))
+TERMS = Terms(120.0, burst={"vision": 32}, network_within={"vision": "3x-baseline"})
 RATIO = 'trimtab_tenant_rdma_latency_ratio{tenant="vision"}'
 
 

@@ -58,6 +58,10 @@ def test_what_is_left_out_has_a_default() -> None:
             "environment: {PATH: /x}\nedges: [{source: a, destination: b, address: b}]",
             "environment: got {PATH: /x}, expected variables of UCX, such as UCX_TLS, and not PATH",
         ),
+        (
+            "environment: {UCX_TLS: $(x)}\nedges: [{source: a, destination: b, address: b}]",
+            "environment: got {UCX_TLS: $(x)}, expected for UCX_TLS a value of letters, digits and",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_place(text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Story 2. Plain Kubernetes: extra work is refused by its cap while GPUs stand idle, and no pod exists that could tell."""
+"""Story 2. Plain Kubernetes: extra work is refused by its cap while GPUs stand idle, and no pod exists to tell of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_extra_work_runs_on_idle_gpus_and_makes_way_when_their_owner_comes(set_t
 
     wait_until(lambda: scene.changes()[0]["verdict"] is not None, "the verdict", 60)
     assert scene.changes()[0]["verdict"] == "helped", scene.changes()[0]["verdict_reason"]
-    assert refused <= ready_jobs(scene, "maths")
+    wait_until(lambda: refused <= ready_jobs(scene, "maths"), "the Jobs' own status to say so as well", 10)
     assert scene.floats() == {"maths": 6, "bio": 2}
 
     for number in range(2):  # the owner of the idle GPUs comes: nobody of us has to do anything for it

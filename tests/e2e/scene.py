@@ -141,7 +141,7 @@ class Scene:
     def start_controller(self, max_mode: str = "Enforce", kubeconfig: Path | None = None) -> None:
         """`trimtab run controller`, with the rights of its mode and not one more."""
         arguments = ["--prometheus-url", self.bed.prometheus.url, "--max-mode", max_mode]
-        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME]
+        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME, "--lease-seconds", "5"]
         self._start("controller", kubeconfig or self.controller_kubeconfig(max_mode), arguments, "/healthz")
 
     def controller_kubeconfig(self, max_mode: str = "Enforce") -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from collector.assemble.waiting_native import native_waiting
 from collector.model.objects import Picture
@@ -64,6 +64,14 @@ class Named:
     borrowed: Mapping[str, Mapping[str, int]]
     """Pool → tenant → GPUs in use beyond its own entitlement."""
     now: float
+    _places: dict[tuple[str, int], int] = field(default_factory=dict, compare=False)
+
+    def fits(self, work: Work) -> bool:
+        """Whether nodes are free for all pods of a work now. Counted once per pool and size of pod."""
+        key = (work.pool or "", work.gpus_per_pod)
+        if key not in self._places:
+            self._places[key] = self.pools[key[0]].places(key[1])
+        return self._places[key] >= work.pods
 
 
 def naming_context(
@@ -96,7 +104,7 @@ def named(work: Work, context: Named) -> Work:
     if state.pool.engine is Engine.NATIVE:
         waiting, why = native_waiting(work, state, context.picture)
         return replace(work, waiting=waiting, why=why)
-    return _queued(work, state, own, context.borrowed.get(own.pool, {}), context.now)
+    return _queued(work, state, own, context)
 
 
 def _starting(work: Work, state: PoolState) -> Work:
@@ -109,10 +117,11 @@ def _starting(work: Work, state: PoolState) -> Work:
     return replace(work, waiting=WaitingName.BROKEN, why=sentence)
 
 
-def _queued(work: Work, state: PoolState, own: TenantPool, holders: Mapping[str, int], now: float) -> Work:
+def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Work:
     entitled = own.entitled_now
     if isinstance(entitled, Unknown):
         return replace(work, waiting=None, why=f"Can not be named: {entitled.reason}.")
+    holders = context.borrowed.get(own.pool, {})
     free_own = entitled.value - own.reserved
     others = {tenant: gpus for tenant, gpus in sorted(holders.items()) if tenant != work.tenant and gpus > 0}
     if work.gpus > free_own:
@@ -123,13 +132,21 @@ def _queued(work: Work, state: PoolState, own: TenantPool, holders: Mapping[str,
             return replace(work, waiting=WaitingName.STARVED, why=f"{used}, while {lent}; {cure}.")
         sentence = f"{used}, and nobody borrows: the pool is too small for what was asked."
         return replace(work, waiting=WaitingName.SHORT_OF_CAPACITY, why=sentence)
-    if not state.fits(work.pods, work.gpus_per_pod):
-        sentence = f"Its quota is free, but no nodes have {work.pods} x {work.gpus_per_pod} GPUs free: fragmentation."
-        return replace(work, waiting=WaitingName.BLOCKED, why=sentence)
+    if not context.fits(work):
+        return replace(work, waiting=WaitingName.BLOCKED, why=_no_nodes(work, state, others))
     idle_since = own.last_admission_at if own.last_admission_at is not None else work.created_at
-    quiet = now - max(idle_since, work.created_at)
+    quiet = context.now - max(idle_since, work.created_at)
     if quiet > (work.limit_seconds or 0.0):
         admitted = f"nothing was admitted for {format_duration(quiet)}"
         sentence = f"Quota and nodes are free, and {admitted}: look at the scheduler."
         return replace(work, waiting=WaitingName.BROKEN, why=sentence)
     return replace(work, waiting=WaitingName.WITHIN_LIMIT, why="Quota and nodes are free: it should start now.")
+
+
+def _no_nodes(work: Work, state: PoolState, others: Mapping[str, int]) -> str:
+    shape, free = f"{work.pods} x {work.gpus_per_pod}", sum(node.free for node in state.nodes)
+    if free < work.gpus and others:
+        lent = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in others.items())
+        return f"Its quota is free, but {free} GPUs are, while {lent} and was not yet reclaimed."
+    told = "fragmentation" if free >= work.gpus else f"only {free} GPUs are free at all"
+    return f"Its quota is free, but no nodes have {shape} GPUs free: {told}."

@@ -147,13 +147,14 @@ class PoolState:
         """The largest node: what a pod can ask for at most."""
         return max((node.gpus for node in self.nodes), default=0)
 
+    def places(self, gpus_per_pod: int, also_free: Mapping[str, int] | None = None) -> int:
+        """How many pods of that size find a node now, with `also_free` GPUs (node → count) freed in addition."""
+        extra, size = also_free or {}, max(1, gpus_per_pod)
+        return sum((node.free + extra.get(node.name, 0)) // size for node in self.nodes if not node.unusable)
+
     def fits(self, pods: int, gpus_per_pod: int, also_free: Mapping[str, int] | None = None) -> bool:
         """Whether so many pods find nodes now, with `also_free` GPUs (node → count) freed in addition."""
-        extra = also_free or {}
-        places = sum(
-            (node.free + extra.get(node.name, 0)) // max(1, gpus_per_pod) for node in self.nodes if not node.unusable
-        )
-        return places >= pods
+        return self.places(gpus_per_pod, also_free) >= pods
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,30 +98,39 @@ def promised(picture: Picture, key: FlavorResource) -> int:
     return sum(holder.quotas[key].nominal for holder in holders if key in holder.quotas)
 
 
-def relatives(picture: Picture, queue: ClusterQueue) -> tuple[ClusterQueue, ...]:
-    """The other ClusterQueues under the same topmost Cohort."""
-    if queue.cohort is None:
-        return ()
-    top = root_cohort(picture.cohorts, queue.cohort)
-    return tuple(
-        other
-        for other in picture.cluster_queues.values()
-        if other.name != queue.name and other.cohort is not None and root_cohort(picture.cohorts, other.cohort) == top
-    )
+class CohortTrees:
+    """Which ClusterQueues share a topmost Cohort, and how much quota stands in each such tree; worked out once."""
 
+    def __init__(self, picture: Picture) -> None:
+        self._cohorts = picture.cohorts
+        self._queues: dict[str, list[ClusterQueue]] = defaultdict(list)
+        self._quota: dict[tuple[str, FlavorResource], int] = defaultdict(int)
+        for queue in picture.cluster_queues.values():
+            if queue.cohort is not None:
+                top = root_cohort(picture.cohorts, queue.cohort)
+                self._queues[top].append(queue)
+                self._add(top, queue.quotas)
+        for cohort in picture.cohorts.values():
+            self._add(root_cohort(picture.cohorts, cohort.name), cohort.quotas)
 
-def reachable(picture: Picture, queue: ClusterQueue, key: FlavorResource) -> int:
-    """GPUs that work of this queue could use at most, were everything free: its own and what its Cohorts hold."""
-    quota = queue.quotas.get(key)
-    if quota is None:
-        return 0
-    if queue.cohort is None or quota.borrowing_limit == 0:
-        return quota.nominal
-    top = root_cohort(picture.cohorts, queue.cohort)
-    holders: list[ClusterQueue | Cohort] = [queue, *relatives(picture, queue)]
-    holders += [one for one in picture.cohorts.values() if root_cohort(picture.cohorts, one.name) == top]
-    total = sum(holder.quotas[key].nominal for holder in holders if key in holder.quotas)
-    return total if quota.borrowing_limit is None else min(total, quota.nominal + quota.borrowing_limit)
+    def relatives(self, queue: ClusterQueue) -> tuple[ClusterQueue, ...]:
+        """The other ClusterQueues under the same topmost Cohort."""
+        found = self._queues.get(root_cohort(self._cohorts, queue.cohort), []) if queue.cohort is not None else []
+        return tuple(other for other in found if other.name != queue.name)
+
+    def reachable(self, queue: ClusterQueue, key: FlavorResource) -> int:
+        """GPUs that work of this queue could use at most, were everything free: its own and what its Cohorts hold."""
+        quota = queue.quotas.get(key)
+        if quota is None:
+            return 0
+        if queue.cohort is None or quota.borrowing_limit == 0:
+            return quota.nominal
+        total = self._quota[root_cohort(self._cohorts, queue.cohort), key]
+        return total if quota.borrowing_limit is None else min(total, quota.nominal + quota.borrowing_limit)
+
+    def _add(self, top: str, quotas: Mapping[FlavorResource, FlavorQuota]) -> None:
+        for key, quota in quotas.items():
+            self._quota[top, key] += quota.nominal
 
 
 def _leaves(picture: Picture) -> Mapping[str, Cohort]:

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from collector.assemble.capacity import pool_nodes, root_cohort
-from collector.assemble.holdings import (
-    QuotaGroup,
-    flavor_resources,
-    holding,
-    promised,
-    quota_groups,
-    reachable,
-    relatives,
-)
+from collector.assemble.holdings import CohortTrees, QuotaGroup, flavor_resources, holding, promised, quota_groups
 from collector.assemble.infer_pools import is_gpu
 from collector.model.objects import ClusterQueue, FlavorQuota, FlavorResource, Picture
 from collector.model.snapshot import Lie
@@ -29,10 +21,11 @@ def _gpu_quotas(queue: ClusterQueue) -> dict[FlavorResource, FlavorQuota]:
 
 
 def _lent_but_not_reclaimed(picture: Picture, site: Site) -> Iterator[Lie]:
+    trees = CohortTrees(picture)
     for group in quota_groups(picture):
         names = {queue.name for queue in group.queues}
         for queue in group.queues:
-            borrowers = [other for other in relatives(picture, queue) if other.name not in names]
+            borrowers = [other for other in trees.relatives(queue) if other.name not in names]
             lent = _lent(group, queue)
             if queue.reclaim_within_cohort != "Never" or not borrowers or not lent:
                 continue
@@ -107,9 +100,10 @@ def _door_to_nowhere(picture: Picture, site: Site) -> Iterator[Lie]:
 
 
 def _queue_without_quota(picture: Picture, site: Site) -> Iterator[Lie]:
+    trees = CohortTrees(picture)
     for queue in picture.cluster_queues.values():
         quotas = _gpu_quotas(queue)
-        if not quotas or any(reachable(picture, queue, key) for key in quotas):
+        if not quotas or any(trees.reachable(queue, key) for key in quotas):
             continue
         if queue.cohort is None:
             reason = "belongs to no Cohort"

@@ -5,10 +5,9 @@ Pure. Work that its user holds back, or that waits for room under its tenant's c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collector.assemble.holdings import reachable
+from collector.assemble.holdings import CohortTrees
 from collector.assemble.native_quota import native_guarantee
 from collector.model.objects import Picture
 from collector.model.snapshot import Snapshot, Work, WorkPhase
@@ -25,28 +24,18 @@ class NeverStarts:
 
 def never_start(picture: Picture, snapshot: Snapshot) -> tuple[NeverStarts, ...]:
     """All of them, the oldest first."""
-    waiting = (work for work in snapshot.works if work.phase is WorkPhase.WAITING)
-    return tuple(sorted(_found(picture, snapshot, waiting), key=lambda item: (item.work.created_at, item.work.key)))
-
-
-def _found(picture: Picture, snapshot: Snapshot, works: Iterator[Work]) -> Iterator[NeverStarts]:
-    for work in works:
-        if work.ineligible is not None and not _will_pass(snapshot, work):
-            yield NeverStarts(work, _no_door(picture, work) or work.ineligible)
-        elif work.ineligible is None and (reason := _out_of_reach(picture, snapshot, work)):
-            yield NeverStarts(work, reason)
-
-
-def _no_door(picture: Picture, work: Work) -> str | None:
-    """Nothing behind its queue: then nobody knows its pool either, which would be the weaker reason."""
-    if not work.queue or not {"localqueues", "clusterqueues"}.isdisjoint(picture.unreadable):
-        return None
-    for door in picture.local_queues:
-        if (door.namespace, door.name) == (work.namespace, work.queue):
-            missing = door.cluster_queue not in picture.cluster_queues
-            return f"its queue leads to ClusterQueue {door.cluster_queue}, which does not exist" if missing else None
-    others = sorted(door.name for door in picture.local_queues if door.namespace == work.namespace)
-    return f"its queue {work.queue} does not exist in {work.namespace}; there are: {', '.join(others) or 'none'}"
+    doors = _Doors(picture)
+    found: list[NeverStarts] = []
+    for work in snapshot.works:
+        if work.phase is not WorkPhase.WAITING:
+            continue
+        if work.ineligible is None:
+            reason = _above_its_namespace(picture, snapshot, work) or doors.out_of_reach(snapshot, work)
+        else:
+            reason = None if _will_pass(snapshot, work) else doors.missing(work) or work.ineligible
+        if reason is not None:
+            found.append(NeverStarts(work, reason))
+    return tuple(sorted(found, key=lambda item: (item.work.created_at, item.work.key)))
 
 
 def _will_pass(snapshot: Snapshot, work: Work) -> bool:
@@ -59,22 +48,43 @@ def _will_pass(snapshot: Snapshot, work: Work) -> bool:
     return fits and work.gpus <= held.entitlement.ceiling < held.reserved + work.gpus
 
 
-def _out_of_reach(picture: Picture, snapshot: Snapshot, work: Work) -> str | None:
+def _above_its_namespace(picture: Picture, snapshot: Snapshot, work: Work) -> str | None:
     state = snapshot.pools.get(work.pool or "")
-    if state is None:
+    if state is None or state.pool.engine is not Engine.NATIVE:
         return None
-    pool = state.pool
-    if pool.engine is Engine.NATIVE:
-        granted = native_guarantee(picture, pool.resource, work.namespace)
-        if granted is not None and work.gpus > granted:
-            return f"asks for {work.gpus} GPUs, the ResourceQuota of {work.namespace} grants {granted}"
+    granted = native_guarantee(picture, state.pool.resource, work.namespace)
+    if granted is None or work.gpus <= granted:
         return None
-    doors = (door for door in picture.local_queues if (door.namespace, door.name) == (work.namespace, work.queue))
-    queue = picture.cluster_queues.get(next((door.cluster_queue for door in doors), ""))
-    if queue is None or "cohorts" in picture.unreadable:
-        return None
-    # A queue may offer several flavors; one that holds enough is enough.
-    most = max((reachable(picture, queue, key) for key in queue.quotas if key[1] == pool.resource), default=0)
-    if work.gpus <= most:
-        return None
-    return f"asks for {work.gpus} GPUs, ClusterQueue {queue.name} reaches {most} with all it may borrow"
+    return f"asks for {work.gpus} GPUs, the ResourceQuota of {work.namespace} grants {granted}"
+
+
+class _Doors:
+    """LocalQueues and what stands behind them."""
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._leads_to = {(door.namespace, door.name): door.cluster_queue for door in picture.local_queues}
+        self._trees = CohortTrees(picture)
+
+    def missing(self, work: Work) -> str | None:
+        """Nothing behind its queue: then nobody knows its pool either, which would be the weaker reason."""
+        if not work.queue or not {"localqueues", "clusterqueues"}.isdisjoint(self._picture.unreadable):
+            return None
+        name = self._leads_to.get((work.namespace, work.queue))
+        if name is None:
+            others = ", ".join(sorted(door for namespace, door in self._leads_to if namespace == work.namespace))
+            return f"its queue {work.queue} does not exist in {work.namespace}; there are: {others or 'none'}"
+        known = name in self._picture.cluster_queues
+        return None if known else f"its queue leads to ClusterQueue {name}, which does not exist"
+
+    def out_of_reach(self, snapshot: Snapshot, work: Work) -> str | None:
+        """More than its ClusterQueue has and may borrow. One of several flavors that holds enough is enough."""
+        state = snapshot.pools.get(work.pool or "")
+        queue = self._picture.cluster_queues.get(self._leads_to.get((work.namespace, work.queue), ""))
+        if state is None or queue is None or "cohorts" in self._picture.unreadable:
+            return None
+        keys = [key for key in queue.quotas if key[1] == state.pool.resource]
+        most = max((self._trees.reachable(queue, key) for key in keys), default=0)
+        if work.gpus <= most:
+            return None
+        return f"asks for {work.gpus} GPUs, ClusterQueue {queue.name} reaches {most} with all it may borrow"

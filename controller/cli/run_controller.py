@@ -14,10 +14,10 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.api.policy import Mode
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
+from controller.cli.steering import mode_of
 from controller.runtime.assembly import Settings, loop_for
 from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
@@ -88,11 +88,3 @@ def run_controller(
         loop.lease.release()
         watch.stop()
         web.stop()
-
-
-def mode_of(word: str) -> Mode:
-    """The mode of that word. Raises InputError."""
-    found = {mode.word: mode for mode in Mode}.get(word)
-    if found is None:
-        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
-    return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from collector.assemble.capacity import CAP_NAME
 from controller.api.policy import Mode
 
 KUEUE_GROUP = "kueue.x-k8s.io"
@@ -44,6 +45,13 @@ def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
     return [{"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN}]
 
 
+def cap_rules(ceiling: Mode) -> list[Rule]:
+    """What the controller may write in the namespace of each native tenant: its own cap, and in Observe nothing."""
+    if ceiling is Mode.OBSERVE:
+        return []
+    return [{"apiGroups": [""], "resources": ["resourcequotas"], "resourceNames": [CAP_NAME], "verbs": _OWN}]
+
+
 def home_rules(ceiling: Mode) -> list[Rule]:
     """What the controller may do in its own namespace: status and Lease always, the ledger where it may steer."""
     writable = ["trimtab-status"] + ([] if ceiling is Mode.OBSERVE else ["trimtab-ledger"])
@@ -57,4 +65,20 @@ def home_rules(ceiling: Mode) -> list[Rule]:
             "resourceNames": ["trimtab-controller"],
             "verbs": _OWN,
         },
+    ]
+
+
+def janitor_rules() -> list[Rule]:
+    """What janitor and uninstall may do in the home namespace, whatever the ceiling: end changes, and say "paused".
+
+    They write only what ends a change, so that lowering the ceiling leaves none in force for ever.
+    """
+    return [
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": ["trimtab-control", "trimtab-ledger"],
+            "verbs": _OWN,
+        },
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["trimtab-baseline"], "verbs": ["get"]},
     ]

@@ -161,20 +161,25 @@ class Scene:
             service.stop()
         self._services.clear()
 
-    def _start(self, name: str, kubeconfig: Path, arguments: Sequence[str], ready: str) -> None:
+    def listen(self, name: str) -> str:
+        """host:port of a program, chosen once and kept over restarts."""
         port_file = self.folder / f"{name}.port"
         if not port_file.exists():
             port_file.write_text(str(free_port()))
-        listen = f"127.0.0.1:{port_file.read_text()}"
-        common = ["--config", str(self.folder / "documents.yaml"), "--kubeconfig", str(kubeconfig)]
-        common += ["--cluster", self.site.name, "--listen", listen, "--time-scale", str(self.terms.time_scale)]
-        argv = self.run("run", name, *common, *arguments)
+        return f"127.0.0.1:{port_file.read_text()}"
+
+    def start_program(self, name: str, arguments: Sequence[str], ready: str) -> None:
+        """Start `trimtab` with these arguments, which make it listen on `listen(name)`; wait until `ready` answers."""
+        argv, address = self.run(*arguments), f"http://{self.listen(name)}{ready}"
         environment = {"PYTHONPATH": str(_CHECKOUT)}
-        service = Service(
-            name, lambda: argv, self.folder, lambda: answers(f"http://{listen}{ready}"), environment=environment
-        )
+        service = Service(name, lambda: argv, self.folder, lambda: answers(address), environment=environment)
         self._services[name] = service
         service.start()
+
+    def _start(self, name: str, kubeconfig: Path, arguments: Sequence[str], ready: str) -> None:
+        common = ["--config", str(self.folder / "documents.yaml"), "--kubeconfig", str(kubeconfig)]
+        common += ["--cluster", self.site.name, "--time-scale", str(self.terms.time_scale)]
+        self.start_program(name, ["run", name, *common, "--listen", self.listen(name), *arguments], ready)
 
     # Monitoring
 

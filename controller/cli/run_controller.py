@@ -52,6 +52,9 @@ def run_controller(
         DEFAULT_NAMESPACE
     ),
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
+    lease_seconds: Annotated[
+        int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")
+    ] = 30,
     time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
 ) -> None:
     """Watch, decide, and (in mode Enforce) steer.
@@ -63,7 +66,9 @@ def run_controller(
     """
     log_as_json()
     address = listen_address(listen)
-    settings = Settings(tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url)
+    settings = Settings(
+        tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
+    )
     Configuration(settings.config, cluster).load()
     token = webhook_token_file.read_text(encoding="utf-8").strip() if webhook_token_file else ""
     doorbell, stop = Doorbell(token), threading.Event()

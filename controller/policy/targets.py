@@ -63,14 +63,18 @@ def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Tar
 
 
 def check_levels(targets: Sequence[Target], changes: Sequence[Change]) -> None:
-    """Raise InvariantError unless every level is possible and no pool holds more than its baselines together."""
+    """Raise InvariantError unless every level is possible and no pool holds more than its baselines together.
+
+    Where people or lost nodes have left it with more, it may at least not grow.
+    """
     for pool in sorted({target.pool for target in targets}):
         inside = [target for target in targets if target.pool == pool]
         levels = {target.name: level(target, changes) for target in inside}
         below = {name: amount for name, amount in levels.items() if amount < 0}
         if below:
             raise InvariantError(f"pool {pool}: levels below zero: {below}")
-        most = max(sum(target.baseline for target in inside), *(target.limit or 0 for target in inside))
+        held = sum(t.observed.value if isinstance(t.observed, Known) else levels[t.name] for t in inside)
+        most = max(held, sum(target.baseline for target in inside), *(target.limit or 0 for target in inside))
         if sum(levels.values()) > most:
             raise InvariantError(f"pool {pool}: levels {levels} add up to more than {most}")
 

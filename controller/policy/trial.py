@@ -80,7 +80,7 @@ def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target],
 
 
 def _needed_elsewhere(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target]) -> str:
-    """A lender whose work is overdue while it uses less than was agreed gets its own back; so does who owns idle GPUs."""
+    """A lender with overdue work that uses less than was agreed gets its own back; so does who owns idle GPUs."""
     if change.source == IDLE:
         return gone_back(change, snapshot)
     source = targets.get((change.source, change.pool))

@@ -24,7 +24,7 @@ from controller.demo.processes import Service, answers, free_port, wait_until
 from controller.knobs.rights import home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
-from tests.testbed.cluster import GPU, Site, namespace
+from tests.testbed.cluster import BORROW, GPU, Site, namespace
 from tests.testbed.monitoring import ScrapeTarget
 
 TOKEN = "doorbell-token-of-the-stories"
@@ -91,8 +91,8 @@ class Scene:
                     "name": "h100",
                     "resource": GPU,
                     "nodeSelector": dict(self.site.node_labels),
-                    "engine": "kueue",
-                    "flavor": self.site.name,
+                    "engine": self.site.engine,
+                    **({"flavor": self.site.name} if self.site.engine == "kueue" else {"borrowClass": BORROW}),
                 }
             ],
             "tiers": [{"name": "standard", "rank": 50, "startWithin": dict(terms.start_within)}],
@@ -133,14 +133,15 @@ class Scene:
     def start_controller(self, max_mode: str = "Enforce", kubeconfig: Path | None = None) -> None:
         """`trimtab run controller`, with the rights of its mode and not one more."""
         arguments = ["--prometheus-url", self.bed.prometheus.url, "--max-mode", max_mode]
-        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME]
+        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME, "--lease-seconds", "5"]
         self._start("controller", kubeconfig or self.controller_kubeconfig(max_mode), arguments, "/healthz")
 
     def controller_kubeconfig(self, max_mode: str = "Enforce") -> Path:
         """The controller's own user, with the rights that the chart would give it for that ceiling."""
-        own = [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
+        native = self.site.engine == "native"
+        own = [] if native else [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
         ceiling = {mode.word: mode for mode in Mode}[max_mode]
-        rules = [*reading_rules(), *steering_rules(own, ceiling), *home_rules(ceiling)]
+        rules = [*reading_rules(), *steering_rules(own, ceiling, caps=native), *home_rules(ceiling)]
         return self.bed.kubernetes.user("trimtab-controller", rules).kubeconfig
 
     def service(self, name: str) -> Service:
@@ -204,16 +205,21 @@ class Scene:
     # What happened
 
     def floats(self) -> dict[str, int]:
-        """Own Cohort → GPUs it holds now, by the API server."""
-        found = {}
-        for manifest in self.site.baseline_manifests():
+        """Own object → GPUs it holds now, by the API server; a cap goes by the name of its namespace."""
+        api, found = self.bed.kubernetes.api, {}
+        for tenant in self.site.tenants if self.site.engine == "native" else ():
+            quota = api.get("v1", "ResourceQuota", "trimtab-cap", tenant.name)
+            found[tenant.name] = int(quota["spec"]["hard"][f"requests.{GPU}"])
+        for manifest in self.site.baseline_manifests() if self.site.engine == "kueue" else ():
             name = manifest["metadata"]["name"]
-            cohort = self.bed.kubernetes.api.get(_KUEUE, "Cohort", name)
+            cohort = api.get(_KUEUE, "Cohort", name)
             found[name] = int(cohort["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"])
         return found
 
     def baseline(self) -> dict[str, int]:
-        """Own Cohort → GPUs of the baseline."""
+        """Own object → GPUs of the baseline."""
+        if self.site.engine == "native":
+            return {tenant.name: tenant.floating for tenant in self.site.tenants}
         return {
             **{f"trimtab-{one.name}": one.floating for one in self.site.tenants},
             "trimtab-shared": self.site.shared,

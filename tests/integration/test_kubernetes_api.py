@@ -41,7 +41,9 @@ def pauses() -> list[float]:
 
 @pytest.fixture
 def api(server: FakeApiServer, tmp_path: Path, pauses: list[float]) -> Iterator[KubernetesApi]:
-    limits = ApiLimits(read_seconds=0.5, answer_seconds=0.5, answer_bytes=1000, event_bytes=1000, silence_seconds=0.2)
+    limits = ApiLimits(
+        read_seconds=0.5, answer_seconds=0.5, answer_bytes=100_000, event_bytes=1000, silence_seconds=0.2
+    )
     api = KubernetesApi(KubernetesIdentity(server.kubeconfig(tmp_path, token="t1")), limits, pauses.append)
     yield api
     api.close()
@@ -134,16 +136,18 @@ def test_an_answer_that_is_no_object_is_malformed(server: FakeApiServer, api: Ku
 
 
 def test_a_huge_answer_is_not_read_to_its_end(server: FakeApiServer, api: KubernetesApi) -> None:
-    server.scripts[PATH] = [Answer(body=(b" " * 600, b" " * 600, server.over.wait))]
-    with pytest.raises(Malformed, match="more than 1000 bytes"):
+    server.scripts[PATH] = [Answer(body=(b" " * 2**16, b" " * 2**16, server.over.wait))]
+    with pytest.raises(Malformed, match="more than 100000 bytes"):
         api.get(PATH)
 
 
-def test_an_answer_that_drips_ends_with_its_time(server: FakeApiServer, api: KubernetesApi) -> None:
-    drops = (b" ", lambda: server.over.wait(0.1))
+def test_an_answer_that_is_too_slow_ends_with_its_time(server: FakeApiServer, tmp_path: Path) -> None:
+    api = KubernetesApi(KubernetesIdentity(server.kubeconfig(tmp_path)), ApiLimits(answer_seconds=0.1))
+    drops = (b" " * 2**16, lambda: server.over.wait(0.08))
     server.scripts[PATH] = [Answer(body=drops * 100)]
-    with pytest.raises(TimedOut):
+    with pytest.raises(TimedOut, match="not complete in time"):
         api.request("GET", PATH)
+    api.close()
 
 
 def test_a_list_comes_in_pages(server: FakeApiServer, api: KubernetesApi) -> None:

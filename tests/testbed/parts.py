@@ -95,7 +95,7 @@ GO_PARTS = {
             "k8s.io/kubernetes",
             {
                 name: f"k8s.io/kubernetes/cmd/{name}"
-                for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
+                for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kubectl")
             },
             {
                 f"{_KUBERNETES_VERSION}.gitVersion": "{version}",

@@ -70,8 +70,7 @@ def run_controller(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
     Configuration(settings.config, cluster).load()
-    token = webhook_token_file.read_text(encoding="utf-8").strip() if webhook_token_file else ""
-    doorbell, stop = Doorbell(token), threading.Event()
+    doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     api = connect(kubeconfig, context)
@@ -93,3 +92,17 @@ def run_controller(
         loop.lease.release()
         watch.stop()
         web.stop()
+
+
+def _token(file: Path | None) -> str:
+    """The token in that file; "" without a file. Raises InputError."""
+    if file is None:
+        return ""
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        place = f"--webhook-token-file {file}"
+        raise InputError((Mistake(place, str(error), "a file with the token in UTF-8"),)) from error
+    if not token:
+        raise InputError((Mistake(f"--webhook-token-file {file}", "an empty file", "a token"),))
+    return token

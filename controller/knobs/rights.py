@@ -37,18 +37,12 @@ def reading_rules() -> list[Rule]:
     ]
 
 
-def steering_rules(own_cohorts: Sequence[str], ceiling: Mode, caps: bool = False) -> list[Rule]:
-    """What the controller may write cluster-wide: its own Cohorts and caps, and in Observe nothing."""
-    if ceiling is Mode.OBSERVE:
+def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
+    """What the controller may write cluster-wide: its own Cohorts, and in Observe nothing."""
+    if ceiling is Mode.OBSERVE or not own_cohorts:
         return []
-    rules: list[Rule] = []
-    if own_cohorts:
-        names = sorted(own_cohorts)
-        rules.append({"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN})
-    if caps:
-        named = {"resources": ["resourcequotas"], "resourceNames": [CAP_NAME]}
-        rules.append({"apiGroups": [""], **named, "verbs": _OWN})
-    return rules
+    names = sorted(own_cohorts)
+    return [{"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN}]
 
 
 def cap_rules(ceiling: Mode) -> list[Rule]:

@@ -21,7 +21,7 @@ from alerts.rules.groups import rule_groups
 from controller.api.documents import Documents, parse_documents
 from controller.api.policy import Mode
 from controller.demo.processes import Service, answers, free_port, wait_until
-from controller.knobs.rights import home_rules, reading_rules, steering_rules
+from controller.knobs.rights import cap_rules, home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
 from tests.testbed.cluster import BORROW, GPU, Site, namespace
@@ -141,7 +141,8 @@ class Scene:
         native = self.site.engine == "native"
         own = [] if native else [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
         ceiling = {mode.word: mode for mode in Mode}[max_mode]
-        rules = [*reading_rules(), *steering_rules(own, ceiling, caps=native), *home_rules(ceiling)]
+        rules = [*reading_rules(), *steering_rules(own, ceiling), *home_rules(ceiling)]
+        rules += cap_rules(ceiling) if native else []
         return self.bed.kubernetes.user("trimtab-controller", rules).kubeconfig
 
     def service(self, name: str) -> Service:

@@ -36,22 +36,19 @@ class Installed:
     def arguments(self, pod: Manifest, listen: str = "") -> list[str]:
         """The arguments of its one container; mounted paths lead here, and it listens on `listen` instead of all."""
         (container,) = pod["containers"]
-        places = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
-        found = list(container["args"])
+        mounted = {mount["mountPath"]: self.folder / mount["name"] for mount in container["volumeMounts"]}
         for volume in pod["volumes"]:
-            folder = self._put(volume)
-            place = places[volume["name"]]
-            found = [word.replace(f"={place}", f"={folder}") for word in found]
+            self._put(volume)
+        found = [_rooted(word, mounted) for word in container["args"]]
         user = self.kubernetes.account(pod["serviceAccountName"], self.namespace)
         listening = [f"--listen={listen}" if word.startswith("--listen=") else word for word in found]
         return [*listening, f"--kubeconfig={user.kubeconfig}"]
 
-    def _put(self, volume: Manifest) -> Path:
+    def _put(self, volume: Manifest) -> None:
         folder = self.folder / str(volume["name"])
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self._files(volume).items():
             (folder / name).write_bytes(content)
-        return folder
 
     def _files(self, volume: Manifest) -> Mapping[str, bytes]:
         api = self.kubernetes.api
@@ -62,3 +59,12 @@ class Installed:
             data = api.get("v1", "Secret", volume["secret"]["secretName"], self.namespace)["data"]
             return {item["path"]: base64.b64decode(data[item["key"]]) for item in volume["secret"]["items"]}
         return {}
+
+
+def _rooted(word: str, mounted: Mapping[str, Path]) -> str:
+    """An argument such as --config=/etc/trimtab, with the mounted path replaced by where its files are here."""
+    option, _, path = word.partition("=")
+    for place, here in mounted.items():
+        if path == place or path.startswith(f"{place}/"):
+            return f"{option}={here}{path.removeprefix(place)}"
+    return word

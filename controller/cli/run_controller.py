@@ -24,6 +24,7 @@ from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
 from controller.runtime.logs import log_as_json
+from controller.runtime.loop import Loop
 from controller.runtime.web import application
 
 _LOG = structlog.get_logger("trimtab.controller")
@@ -81,6 +82,13 @@ def run_controller(
         web.start()
     except ListenError as error:
         raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
+    try:
+        _until_stopped(loop, watch, stop)
+    finally:
+        web.stop()
+
+
+def _until_stopped(loop: Loop, watch: ClusterWatch, stop: threading.Event) -> None:
     watch.start()
     try:
         watch.wait_ready(30.0)
@@ -91,7 +99,6 @@ def run_controller(
     finally:
         loop.lease.release()
         watch.stop()
-        web.stop()
 
 
 def _token(file: Path | None) -> str:

@@ -38,7 +38,9 @@ def helm(control_plane: Testbed, chart: Path, tmp_path: Path) -> Iterator[Helm]:
     api.apply(namespace(HOME, {"pod-security.kubernetes.io/enforce": "restricted"}), "git")
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "trimtab-doorbell", "namespace": HOME}}
     api.apply({**secret, "stringData": {"token": TOKEN}}, "git")
-    yield Helm(chart, tmp_path / "helm", HOME, kubeconfig=control_plane.kubernetes.kubeconfig)
+    helm = Helm(chart, tmp_path / "helm", HOME, kubeconfig=control_plane.kubernetes.kubeconfig)
+    yield helm
+    helm.remove()
     api.delete("v1", "Namespace", HOME)
 
 

@@ -15,7 +15,15 @@ from collector.model.tenancy import Engine, Site
 from controller.api.policy import Mode
 from controller.knobs.native import caps_for
 from controller.knobs.own import Baseline
-from controller.knobs.rights import Rule, cap_rules, home_rules, janitor_rules, reading_rules, steering_rules
+from controller.knobs.rights import (
+    Rule,
+    cap_rules,
+    home_rules,
+    janitor_rules,
+    reading_rules,
+    steering_rules,
+    volume_rules,
+)
 
 PREFIX: Final = "trimtab"
 PROGRAMS: Final = ("collector", "controller", "janitor")
@@ -46,11 +54,15 @@ def owned_in(site: Site) -> Owned:
     return Owned(tuple(cohorts), tuple(cap.namespace for cap in caps_for(site)))
 
 
-def role_manifests(namespace: str, owned: Owned, ceiling: Mode) -> list[Manifest]:
-    """All objects that give each program its rights, and nobody more. `namespace`: where Trimtab lives."""
+def role_manifests(namespace: str, owned: Owned, ceiling: Mode, *, ceph: bool = False) -> list[Manifest]:
+    """All objects that give each program its rights, and nobody more.
+
+    `namespace`: where Trimtab lives. `ceph`: whether the collector reads Ceph, and therefore volumes.
+    """
     return [
         *(_account(namespace, program) for program in PROGRAMS),
         *_granted(namespace, None, "reader", reading_rules(), PROGRAMS),
+        *(_granted(namespace, None, "volumes", volume_rules(), ("collector",)) if ceph else ()),
         *_granted(namespace, namespace, "controller", home_rules(ceiling), ("controller",)),
         *_granted(namespace, namespace, "janitor", janitor_rules(), ("janitor",)),
         *_steering(namespace, owned, ("janitor",) if ceiling is Mode.OBSERVE else ("controller", "janitor")),

@@ -33,7 +33,7 @@ WHOLE: dict[str, Any] = {
     "baseline": BASELINE,
     "timeScale": 60,
     "controller": {"maxMode": "Enforce", "doorbell": {"existingSecret": "trimtab-doorbell"}, "extraArgs": ["--help"]},
-    "collector": {"gpuExporters": ["http://node-1:9400/metrics"]},
+    "collector": {"gpuExporters": ["http://node-1:9400/metrics"], "cephUrls": ["http://ceph-mgr:9283/metrics"]},
     "pods": {
         "annotations": {"note": "yes"},
         "nodeSelector": {"kubernetes.io/os": "linux"},

@@ -13,7 +13,7 @@ from alerts.render.alertmanager import DOORBELL_URL
 from controller.api.documents import parse_documents
 from controller.api.policy import Mode
 from controller.knobs.own import read_baseline
-from controller.knobs.rights import cap_rules, home_rules, janitor_rules, reading_rules, steering_rules
+from controller.knobs.rights import cap_rules, home_rules, janitor_rules, reading_rules, steering_rules, volume_rules
 from controller.knobs.roles import role_manifests
 from tests.integration.chart_values import BASELINE, DOCUMENTS, HOME, OWNED, TOGGLES, WHOLE, at
 from tests.testbed.api import Manifest
@@ -58,6 +58,8 @@ def test_a_toggle_takes_away_or_adds_just_its_objects(helm: Helm) -> None:
         ("Job", "trimtab-uninstall"),
         ("ClusterRole", "trimtab-steering"),
         ("ClusterRoleBinding", "trimtab-steering"),
+        ("ClusterRole", "trimtab-volumes"),
+        ("ClusterRoleBinding", "trimtab-volumes"),
         ("Role", "trimtab-cap"),
         ("RoleBinding", "trimtab-cap"),
     }
@@ -178,11 +180,17 @@ def where(manifest: Manifest) -> tuple[str | None, str]:
     return manifest["metadata"].get("namespace"), manifest["metadata"]["name"]
 
 
+def test_a_collector_that_reads_ceph_may_read_volumes_too(helm: Helm) -> None:
+    assert rights_of(helm.render(WHOLE), "collector") == {None: [*reading_rules(), *volume_rules()]}
+
+
+@pytest.mark.parametrize("ceph", [[], ["http://ceph-mgr:9283/metrics"]])
 @pytest.mark.parametrize("mode", list(Mode))
-def test_the_chart_and_render_rbac_make_the_same_objects(helm: Helm, mode: Mode) -> None:
+def test_the_chart_and_render_rbac_make_the_same_objects(helm: Helm, mode: Mode, ceph: list[str]) -> None:
     kinds = ("ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
-    rendered = {key_of(one): one for one in helm.render(at(mode.word)) if one["kind"] in kinds}
-    expected = {key_of(one): one for one in role_manifests(HOME, OWNED, mode)}
+    values = at(mode.word, collector={"cephUrls": ceph})
+    rendered = {key_of(one): one for one in helm.render(values) if one["kind"] in kinds}
+    expected = {key_of(one): one for one in role_manifests(HOME, OWNED, mode, ceph=bool(ceph))}
     assert rendered.keys() == expected.keys()
     for key, manifest in expected.items():
         del rendered[key]["metadata"]["labels"]

@@ -115,6 +115,7 @@ def test_raising_the_ceiling_and_uninstalling_leaves_the_baseline_behind(
     assert {"trimtab-baseline", "trimtab-control"} <= left, "the way back, and the word that it is paused"
     assert not left & {"trimtab-documents", "trimtab-ledger"}
     assert site.list_objects(RBAC, "ClusterRole", labels="app.kubernetes.io/name=trimtab") == []
+    installer.install(at("Observe"))  # takes up again what was kept
 
 
 def moved(leaf: Manifest) -> Manifest:

@@ -41,6 +41,18 @@ def chart() -> Path:
     return Path(__file__).resolve().parents[2] / "deploy" / "helm" / "trimtab"
 
 
+@pytest.fixture(scope="session")
+def storage(testbed: Testbed) -> Testbed:
+    """The testbed with Ceph running."""
+    return _started(testbed, "ceph")
+
+
+@pytest.fixture(scope="session")
+def fabric(testbed: Testbed) -> Testbed:
+    """The testbed with two hosts on one slow link."""
+    return _started(testbed, "ucx")
+
+
 def _started(bed: Testbed, *names: str) -> Testbed:
     try:
         bed.start(*names)

@@ -122,7 +122,15 @@ GO_PARTS = {
 
 PROMETHEUS = DebianPart("prometheus", ("prometheus", "promtool"), "prometheus")
 ALERTMANAGER = DebianPart("alertmanager", ("prometheus-alertmanager", "amtool"), "prometheus-alertmanager")
+CEPH = DebianPart(
+    "ceph",
+    ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd", "monmaptool"),
+    "ceph-mon ceph-mgr ceph-osd ceph-common python3-rados python3-rbd",
+)
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
+UCX = DebianPart("ucx", ("ucx_perftest",), "ucx-utils")
+IPROUTE = DebianPart("ucx", ("ip", "ss"), "iproute2")
+IPERF = DebianPart("ucx", ("iperf3",), "iperf3")
 
 
 def pinned_version(go_mod: str, module: str) -> str:

@@ -296,4 +296,4 @@ class Steering:
         assert min(levels.values()) >= 0
         intended = {change.id for change in self.ledger.active}
         marked = {mark.id for cohort in leaves.values() for mark in marks_of(cohort.name, cohort.annotations)}
-        assert marked <= intended, "an object is marked with a change that is nowhere recorded"
+        assert marked <= intended, f"{marked - intended} is marked and nowhere recorded as active"

@@ -21,7 +21,7 @@ from alerts.rules.groups import rule_groups
 from controller.api.documents import Documents, parse_documents
 from controller.api.policy import Mode
 from controller.demo.processes import Service, answers, free_port, wait_until
-from controller.knobs.rights import home_rules, reading_rules, steering_rules
+from controller.knobs.rights import Rule, home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
 from tests.testbed.cluster import BORROW, GPU, Site, namespace
@@ -45,6 +45,10 @@ class Terms:
     start_within: Mapping[str, str] = field(default_factory=lambda: {"single-node": "10m", "small-gang": "20m"})
     burst: Mapping[str, int] = field(default_factory=dict)
     """Tenant → burst; default guarantee and floating."""
+    storage_within: Mapping[str, str] = field(default_factory=dict)
+    """Tenant → latency that its volumes were promised."""
+    network_within: Mapping[str, str] = field(default_factory=dict)
+    """Tenant → median latency between nodes that it was promised."""
 
 
 @dataclass
@@ -111,7 +115,7 @@ class Scene:
                         **({"burst": terms.burst[tenant.name]} if tenant.name in terms.burst else {}),
                     }
                 ],
-                "objectives": [{"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}],
+                "objectives": self._objectives(tenant.name),
             }
             for tenant in self.site.tenants
         ]
@@ -121,19 +125,26 @@ class Scene:
             documents.append({**head, "kind": "Tenant", "metadata": {"name": tenant.name}, "spec": spec})
         return yaml.safe_dump_all(documents, sort_keys=False)
 
+    def _objectives(self, tenant: str) -> list[dict[str, Any]]:
+        start = {"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}
+        data = {"name": "data", "kind": "storage-latency", "storage": "rbd", "quantile": 0.99, "target": 0.99}
+        fabric = {"name": "fabric", "kind": "rdma-latency", "quantile": 0.5, "target": 0.99}
+        promised = ((data, self.terms.storage_within), (fabric, self.terms.network_within))
+        return [start, *({**one, "within": within[tenant]} for one, within in promised if tenant in within)]
+
     # Programs
 
-    def start_collector(self) -> None:
-        """`trimtab run collector`, with rights to read."""
+    def start_collector(self, *more: str, more_rights: Sequence[Rule] = ()) -> None:
+        """`trimtab run collector`, with rights to read; `more` options that the story needs."""
         self.bed.start("gpu-exporter")
-        user = self.bed.kubernetes.user("trimtab-collector", reading_rules())
-        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url]
+        user = self.bed.kubernetes.user("trimtab-collector", [*reading_rules(), *more_rights])
+        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url, *more]
         self._start("collector", user.kubeconfig, arguments, "/readyz")
 
     def start_controller(self, max_mode: str = "Enforce", kubeconfig: Path | None = None) -> None:
         """`trimtab run controller`, with the rights of its mode and not one more."""
         arguments = ["--prometheus-url", self.bed.prometheus.url, "--max-mode", max_mode]
-        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME]
+        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME, "--lease-seconds", "5"]
         self._start("controller", kubeconfig or self.controller_kubeconfig(max_mode), arguments, "/healthz")
 
     def controller_kubeconfig(self, max_mode: str = "Enforce") -> Path:

@@ -29,6 +29,18 @@ def monitoring(testbed: Testbed) -> Testbed:
     return _started(testbed, "prometheus", "alertmanager")
 
 
+@pytest.fixture(scope="session")
+def storage(testbed: Testbed) -> Testbed:
+    """The testbed with Ceph running."""
+    return _started(testbed, "ceph")
+
+
+@pytest.fixture(scope="session")
+def fabric(testbed: Testbed) -> Testbed:
+    """The testbed with two hosts on one slow link."""
+    return _started(testbed, "ucx")
+
+
 def _started(bed: Testbed, *names: str) -> Testbed:
     try:
         bed.start(*names)

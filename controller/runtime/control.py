@@ -8,6 +8,7 @@ from pathlib import Path
 from collector.sources.errors import NotFound
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE
+from controller.api.errors import InputError, Mistake
 from controller.knobs.own import Baseline, read_baseline
 
 CONTROL_NAME = "trimtab-control"
@@ -55,10 +56,17 @@ class BaselineSource:
     def read(self) -> Baseline:
         """The baseline; empty where none is kept. Raises InputError, SourceError, OSError."""
         if self.file is not None:
-            return read_baseline(self.file.read_text(encoding="utf-8"), str(self.file))
+            return read_baseline(_text(self.file), str(self.file))
         try:
             found = self.api.get(f"/api/v1/namespaces/{self.namespace}/configmaps/{BASELINE_NAME}")
         except NotFound:
             return Baseline()
         text = str((found.get("data") or {}).get(BASELINE_KEY) or "")
         return read_baseline(text, f"ConfigMap {self.namespace}/{BASELINE_NAME}")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None

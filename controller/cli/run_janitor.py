@@ -37,6 +37,7 @@ def run_janitor(
     """Look once and send back whatever has outlived its time; run it every few minutes as a CronJob.
 
     It decides nothing new, ever. It works beside a running controller: whoever writes the ledger first wins.
+    Exit code 4 when something could not be read or was refused: see the problems it prints.
 
     Example: trimtab run janitor --config /etc/trimtab
     """
@@ -54,5 +55,5 @@ def run_janitor(
     report = controller.tick()
     document = status_document(report)
     talk(json.dumps({key: document[key] for key in ("at", "active_changes", "problems")}, sort_keys=True))
-    if report.outcome is None:
+    if report.problems:
         raise typer.Exit(REFUSED)

@@ -115,10 +115,10 @@ class Stage:
         return Lease(self.api, HOME, identity, lambda: self.ticked, lambda: self.world.now)
 
     def loop(self, lease: Lease | None = None) -> Loop:
-        """A loop whose pauses take no time: each pause moves the clocks on."""
+        """A loop whose pauses take no time."""
         lease = lease or self.lease()
-        status = StatusStore(self.api, HOME, lambda: self.ticked)
-        return Loop(self.controller(lease), lease, StatusBoard(), Doorbell(TOKEN), status, lambda: self.ticked)
+        status, doorbell = StatusStore(self.api, HOME, lambda: self.ticked), Doorbell(TOKEN, woken=Pause(self))
+        return Loop(self.controller(lease), lease, StatusBoard(), doorbell, status, lambda: self.ticked)
 
     def passes(self, seconds: float) -> None:
         """Time goes on, on all clocks."""
@@ -131,17 +131,27 @@ class Stage:
         return int(spec["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"])
 
 
-class Pauses(threading.Event):
-    """A `stop` that is never waited for: each wait moves the stage's clocks; set after so many waits."""
+class Pause(threading.Event):
+    """An event that nobody waits for: each wait moves the stage's clocks on instead. `then`: what happens meanwhile."""
 
-    def __init__(self, stage: Stage, most: int = 1000, then: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, stage: Stage, then: Callable[[], None] = lambda: None) -> None:
         super().__init__()
-        self._stage, self._left, self._then = stage, most, then
+        self._stage, self.then = stage, then
 
     def wait(self, timeout: float | None = None) -> bool:
+        self._stage.passes(timeout or 0.0)
+        self.then()
+        return self.is_set()
+
+
+class Stop(Pause):
+    """A stop that comes with the so-manieth pause between two ticks."""
+
+    def __init__(self, stage: Stage, pauses: int) -> None:
+        super().__init__(stage, self._count)
+        self._left = pauses
+
+    def _count(self) -> None:
         self._left -= 1
         if self._left <= 0:
             self.set()
-        self._stage.passes(timeout or 0.0)
-        self._then()
-        return self.is_set()

@@ -14,6 +14,10 @@ SHARED_LEAF = "trimtab-shared"
 """Trimtab's own Cohort for what is lent to everybody."""
 
 
+CAP_NAME = "trimtab-cap"
+"""Trimtab's own ResourceQuota in a namespace of a native pool, scoped to the borrow class."""
+
+
 def leaf_name(tenant: str) -> str:
     """Name of Trimtab's own Cohort that holds the floating part of a tenant."""
     return f"trimtab-{tenant}"
@@ -89,11 +93,27 @@ def leaf_amount(picture: Picture, leaf: str, pool: Pool) -> Reading[int]:
     return Known(quota.nominal if quota is not None else 0, picture.age_seconds)
 
 
-def floating_now(picture: Picture, tenant: str, pool: Pool, agreed: int) -> Reading[int]:
-    """The tenant's movable part as the engine holds it now. Native pools: as agreed, until a cap is read."""
+def floating_now(picture: Picture, tenant: str, pool: Pool, namespaces: Iterable[str]) -> Reading[int]:
+    """The tenant's movable part as the engine holds it now: its leaf Cohort, or the caps of its namespaces."""
     if pool.engine is Engine.KUEUE:
         return leaf_amount(picture, leaf_name(tenant), pool)
-    return Known(agreed, picture.age_seconds)
+    return cap_amount(picture, frozenset(namespaces), pool)
+
+
+def cap_amount(picture: Picture, namespaces: frozenset[str], pool: Pool) -> Reading[int]:
+    """What Trimtab's own caps allow of the borrow class in these namespaces; no cap is no limit, hence Unknown."""
+    problem = _unreadable(picture, ("resourcequotas",))
+    if problem is not None:
+        return problem
+    caps = {
+        quota.namespace: quota.hard[pool.resource]
+        for quota in picture.resource_quotas
+        if quota.name == CAP_NAME and quota.namespace in namespaces and pool.resource in quota.hard
+    }
+    bare = sorted(namespaces - set(caps))
+    if bare or not caps:
+        return Unknown(f"namespace {bare[0] if bare else '(none)'} has no {CAP_NAME} for {pool.resource}")
+    return Known(sum(caps.values()), picture.age_seconds)
 
 
 def _unreadable(picture: Picture, kinds: Iterable[str]) -> Unknown | None:

@@ -184,7 +184,10 @@ def _tenant(picture: Picture, pools: Iterable[Pool], name: str, draft: _Draft) -
         if found is not None:
             entitlements.append(Entitlement(pool.name, found.guarantee, found.floating, ceiling=found.ceiling))
     workspace = draft.origin.workspace
-    members = Members(workspaces=frozenset((workspace,))) if workspace else Members(namespaces)
+    if workspace is None or (native is not None and len(namespaces) == 1):
+        members = Members(namespaces)  # a tenant of a native pool has one namespace, and by name
+    else:
+        members = Members(workspaces=frozenset((workspace,)))
     promised = any(item.guarantee + item.floating for item in entitlements)
     return Tenant(name, INFERRED_TIER.name, members, tuple(entitlements), (_START,) if promised else ())
 

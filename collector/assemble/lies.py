@@ -75,15 +75,15 @@ def _above(pool: Pool, amount: int, nodes: tuple[NodeState, ...], what: str) -> 
 
 
 def _guarantee_above_pool(picture: Picture, site: Site) -> Iterator[Lie]:
+    totals = {pool.name: sum(node.gpus for node in pool_nodes(picture, pool)) for pool in site.pools}
     for tenant in site.tenants:
         for item in tenant.entitlements:
-            pool = site.pool(item.pool)
-            total = sum(node.gpus for node in pool_nodes(picture, pool)) if pool else 0
-            if pool and total and item.guarantee + item.floating > total:
+            promised_gpus, total = item.guarantee + item.floating, totals.get(item.pool, 0)
+            if total and promised_gpus > total:
                 yield Lie(
                     f"tenant {tenant.name}",
-                    f"Its guarantee and float of {item.guarantee + item.floating} GPUs are more than the whole pool "
-                    f"{pool.name} ({total}). Lower them to what its peers can spare.",
+                    f"Its guarantee and float of {promised_gpus} GPUs are more than the whole pool {item.pool} "
+                    f"({total}). Lower them to what its peers can spare.",
                 )
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from collector.assemble.capacity import pool_nodes
+from collector.assemble.capacity import CAP_NAME, pool_nodes
 from collector.assemble.holdings import Holding
 from collector.model.objects import Picture, ResourceQuota
 from collector.model.tenancy import Pool
-
-CAP_NAME: Final = "trimtab-cap"
-"""Trimtab's own ResourceQuota, scoped to the borrow class."""
 
 
 def is_guarantee(quota: ResourceQuota) -> bool:
@@ -65,3 +61,34 @@ def pool_of_namespaces(picture: Picture, pools: Sequence[Pool], namespaces: Iter
     candidates = [pool for pool in pools if pool.resource in asked]
     sizes = {pool.name: sum(node.gpus for node in pool_nodes(picture, pool)) for pool in candidates}
     return max(candidates, key=lambda pool: (held[pool.name], sizes[pool.name], pool.name), default=None)
+
+
+def applies_to(quota: ResourceQuota, priority_class: str | None) -> bool:
+    """Whether a quota counts pods of that class. Scopes we can not judge count as applying."""
+    for word in quota.scope.split(" and ") if quota.scope else ():
+        if not word.startswith("PriorityClass "):
+            continue
+        names = word.partition("[")[2].rstrip("]").split(", ") if "[" in word else []
+        inside = priority_class in names
+        verdicts = {
+            "In": inside,
+            "NotIn": not inside,
+            "Exists": priority_class is not None,
+            "DoesNotExist": priority_class is None,
+        }
+        if not verdicts.get(word.split(" ")[1], True):
+            return False
+    return True
+
+
+def refusing_quota(
+    picture: Picture, namespace: str, priority_class: str | None, resource: str, gpus: int
+) -> ResourceQuota | None:
+    """The quota that would refuse one more pod of `gpus` devices: the one with least room; None when all agree."""
+    rooms = [
+        (quota.hard[resource] - quota.used.get(resource, 0), quota.name, quota)
+        for quota in picture.resource_quotas
+        if quota.namespace == namespace and resource in quota.hard and applies_to(quota, priority_class)
+    ]
+    room, _, quota = min(rooms, key=lambda item: item[:2], default=(gpus, "", None))
+    return quota if room < gpus else None

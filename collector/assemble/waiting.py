@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
+from collector.assemble.waiting_native import native_waiting
 from collector.model.objects import Picture
 from collector.model.quantities import format_duration
 from collector.model.reading import Unknown
 from collector.model.snapshot import PoolState, TenantPool, WaitingName, Work, WorkPhase
+from collector.model.tenancy import Engine
 
 
 def ineligible_reason(
@@ -50,16 +53,38 @@ def _queue_problem(work: Work, picture: Picture) -> str | None:
     return None
 
 
-def named(
-    work: Work, pools: Mapping[str, PoolState], tenants: Sequence[TenantPool], holders: Mapping[str, int], now: float
-) -> Work:
-    """The work with its name of waiting and a sentence. `holders`: tenant → GPUs it borrows in this pool."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What naming needs to see besides the work itself."""
+
+    picture: Picture
+    pools: Mapping[str, PoolState]
+    tenants: Mapping[tuple[str, str], TenantPool]
+    """By tenant and pool."""
+    borrowed: Mapping[str, Mapping[str, int]]
+    """Pool → tenant → GPUs in use beyond its own entitlement."""
+    now: float
+
+
+def naming_context(
+    picture: Picture, pools: Mapping[str, PoolState], tenants: Iterable[TenantPool], now: float
+) -> Named:
+    """Put together what naming needs."""
+    by_key = {(item.tenant, item.pool): item for item in tenants}
+    borrowed: dict[str, dict[str, int]] = defaultdict(dict)
+    for item in by_key.values():
+        borrowed[item.pool][item.tenant] = item.borrowed()
+    return Named(picture, pools, by_key, borrowed, now)
+
+
+def named(work: Work, context: Named) -> Work:
+    """The work with its name of waiting and a sentence; as it was when its clock does not run."""
     if not work.waits and work.ineligible is None:
         return work
     if work.ineligible is not None:
         return replace(work, waiting=WaitingName.INELIGIBLE, why=f"Can not start: {work.ineligible}.")
-    state = pools[work.pool or ""]
-    own = next((item for item in tenants if item.tenant == work.tenant and item.pool == work.pool), None)
+    state = context.pools[work.pool or ""]
+    own = context.tenants.get((work.tenant, work.pool or ""))
     if not work.overdue:
         limit = "no limit is set" if work.limit_seconds is None else f"limit {format_duration(work.limit_seconds)}"
         sentence = f"Has waited {format_duration(work.waited_seconds)} ({limit})."
@@ -68,7 +93,10 @@ def named(
         return _starting(work, state)
     if own is None:
         return replace(work, waiting=None, why="Its tenant has no entitlement in this pool.")
-    return _queued(work, state, own, holders, now)
+    if state.pool.engine is Engine.NATIVE:
+        waiting, why = native_waiting(work, state, context.picture)
+        return replace(work, waiting=waiting, why=why)
+    return _queued(work, state, own, context.borrowed.get(own.pool, {}), context.now)
 
 
 def _starting(work: Work, state: PoolState) -> Work:

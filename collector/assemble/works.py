@@ -142,6 +142,8 @@ def _native_seen(
     context: _Context, job: Job, pods: tuple[Pod, ...], phase: WorkPhase, resource: str, ready_at: float | None
 ) -> Seen:
     per_pod = job.gpus_per_pod[resource]
+    pool = _native_pool(context, resource, pods)
+    bound = [pod.created_at for pod in pods if pod.node is not None]
     return _seen(
         context,
         _Raw(
@@ -155,12 +157,21 @@ def _native_seen(
             priority=pods[0].priority if pods else 0,
             shape=_Shape(job.parallelism, per_pod, job.parallelism * per_pod),
             phase=phase,
-            pool=_native_pool(context, resource, pods),
+            pool=pool,
             created_at=job.created_at,
+            admitted_at=max(bound, default=None),
             ready_at=ready_at if phase is WorkPhase.RUNNING else None,
             nodes=_nodes(pods, resource),
+            borrows=_borrows(context, pool, job.priority_class),
+            pods_missing=max(0, job.parallelism - len(pods)) if phase is WorkPhase.WAITING else 0,
         ),
     )
+
+
+def _borrows(context: _Context, pool: str | None, priority_class: str | None) -> bool:
+    """Whether that class is the one under which work of this pool goes beyond its guarantee."""
+    known = context.site.pool(pool) if pool is not None else None
+    return known is not None and known.borrow_class is not None and priority_class == known.borrow_class
 
 
 def _bare_pods(context: _Context, queued_owners: set[str]) -> Iterator[Seen]:
@@ -192,6 +203,7 @@ def _bare_pods(context: _Context, queued_owners: set[str]) -> Iterator[Seen]:
                 created_at=first.created_at,
                 ready_at=ready_at if ready else None,
                 nodes=_nodes(live, resource),
+                borrows=_borrows(context, _native_pool(context, resource, live), first.priority_class),
             ),
         )
 
@@ -225,6 +237,8 @@ class _Raw:
     evicted_at: float | None = None
     eviction_count: int = 0
     evicted_by: str | None = None
+    borrows: bool = False
+    pods_missing: int = 0
 
 
 def _seen(context: _Context, raw: _Raw) -> Seen:
@@ -254,6 +268,8 @@ def _seen(context: _Context, raw: _Raw) -> Seen:
         admitted_at=raw.admitted_at,
         ready_at=raw.ready_at,
         nodes=raw.nodes,
+        borrows=raw.borrows,
+        pods_missing=raw.pods_missing,
     )
     return Seen(work, _sighting(work, raw))
 

@@ -85,6 +85,10 @@ class Work:
     ready_at: float | None = None
     nodes: Mapping[str, int] = field(default_factory=dict)
     """Node → GPUs it holds there."""
+    borrows: bool = False
+    """Native: it runs under the pool's preemptible borrow class, beyond the guarantee."""
+    pods_missing: int = 0
+    """Native: pods that its controller could not even make."""
 
     @property
     def waits(self) -> bool:
@@ -170,6 +174,8 @@ class TenantPool:
     queued: int = 0
     """The part of `waiting` that is not admitted yet."""
     overdue: int = 0
+    preemptible: int = 0
+    """Native: GPUs in use under the borrow class, up to the floating part (the cap)."""
     last_admission_at: float | None = None
     idle_held: Reading[float] = Unknown("no GPU readings")
     """Allocated GPUs that compute nothing."""

@@ -61,7 +61,7 @@ def node(raw: JsonObject) -> Node:
         name=text(metadata, "name", "metadata"),
         labels=text_map(metadata, "labels", "metadata"),
         allocatable=device_counts(section(status, "allocatable", "status"), "status.allocatable"),
-        ready=_condition(status, "Ready").get("status") == "True",
+        ready=_conditions(status).get("Ready", {}).get("status") == "True",
         cordoned=flag(spec, "unschedulable", "spec"),
         hard_taints=tuple(
             word(taint, "key", "spec.taints")
@@ -88,8 +88,9 @@ def pod(raw: JsonObject) -> Pod | None:
     devices = pod_devices(spec)
     if not devices:
         return None
-    ready, scheduled = _condition(status, "Ready"), _condition(status, "PodScheduled")
-    disrupted = _condition(status, "DisruptionTarget")
+    found = _conditions(status)
+    ready, scheduled = found.get("Ready", {}), found.get("PodScheduled", {})
+    disrupted = found.get("DisruptionTarget", {})
     refused = scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable"
     return Pod(
         uid=text(metadata, "uid", "metadata"),
@@ -224,20 +225,22 @@ def template_fingerprint(template: JsonObject) -> str:
     return hashlib.blake2b(canonical, digest_size=8).hexdigest()
 
 
-def _condition(status: JsonObject, kind: str) -> JsonObject:
+def _conditions(status: JsonObject) -> dict[str, JsonObject]:
+    """The raw conditions by type; those that nobody asks for may be as they like."""
+    by_type: dict[str, JsonObject] = {}
     for entry in items(status, "conditions", "status"):
-        if entry.get("type") == kind:
-            return entry
-    return {}
+        kind = entry.get("type")
+        if isinstance(kind, str):
+            by_type[kind] = entry
+    return by_type
 
 
 def _finished_at(status: JsonObject) -> float | None:
+    found = _conditions(status)
     for kind in ("Complete", "Failed"):
-        condition = _condition(status, kind)
-        if condition.get("status") == "True":
-            return optional_time(status, "completionTime", "status") or optional_time(
-                condition, "lastTransitionTime", kind
-            )
+        if found.get(kind, {}).get("status") == "True":
+            since = optional_time(found[kind], "lastTransitionTime", kind)
+            return optional_time(status, "completionTime", "status") or since
     return None
 
 

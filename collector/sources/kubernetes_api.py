@@ -25,6 +25,7 @@ from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, 
 from collector.sources.errors import Malformed, SourceError, Throttled, TimedOut, Unreachable
 from collector.sources.kubernetes_answers import error_from_answer, error_from_failure, error_from_status
 from collector.sources.kubernetes_identity import KubernetesIdentity
+from collector.sources.kubernetes_pages import object_of, pages
 from collector.sources.kubernetes_port import JsonObject, Page, Query, WatchEvent
 
 T = TypeVar("T")
@@ -108,25 +109,16 @@ class KubernetesApi:
 
     def get(self, path: str, query: Query | None = None) -> JsonObject:
         """One object or list. Tried up to 4 times when the server is away or busy, within 10 seconds."""
-        return self._retried(lambda: self._answer("GET", path, query))
+        return object_of(self._retried(lambda: self._body("GET", path, query)), "GET", path)
 
     def list_pages(self, path: str, limit: int = 500, query: Query | None = None) -> Iterator[Page]:
         """A list in pages of `limit`, one in memory at a time. Gone when the server forgets the list midway."""
-        continuation = ""
-        while True:
+
+        def read(continuation: str) -> bytes:
             asked = {**(query or {}), "limit": limit, **({"continue": continuation} if continuation else {})}
-            page = self.get(path, asked)
-            metadata, items = page.get("metadata"), page.get("items")
-            # Go writes an empty list of a kind without objects as null.
-            if not isinstance(metadata, dict) or not isinstance(items, list | None):
-                raise Malformed("GET", path, "an answer that is no list of objects")
-            yield Page(items or [], str(metadata.get("resourceVersion") or ""))
-            following = metadata.get("continue") or ""
-            if not following:
-                return
-            if following == continuation or not isinstance(following, str):
-                raise Malformed("GET", path, "a list that does not go on")
-            continuation = following
+            return self._retried(lambda: self._body("GET", path, asked))
+
+        return pages(read, path)
 
     def watch(self, path: str, resource_version: str, timeout_seconds: int, query: Query | None = None) -> WatchStream:
         """Open a watch with bookmarks from `resource_version`; the server ends it after `timeout_seconds`.
@@ -153,21 +145,14 @@ class KubernetesApi:
     ) -> JsonObject:
         """One write, never tried again: the caller looks first. `body` is sent as JSON (valid YAML as well)."""
         sent = None if body is None else orjson.dumps(body)
-        return self._answer(method, path, query, body=sent, content_type=content_type)
+        return object_of(self._body(method, path, query, body=sent, content_type=content_type), method, path)
 
     def close(self) -> None:
         """Close the idle connections."""
         self._identity.pool.clear()
 
-    def _answer(self, method: str, path: str, query: Query | None, **sent: Any) -> JsonObject:
-        body = self._whole_body(self._open(method, path, query, **sent), method, path)
-        try:
-            answer = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            answer = None
-        if not isinstance(answer, dict):
-            raise Malformed(method, path, f"an answer of {len(body)} bytes that is no JSON object")
-        return answer
+    def _body(self, method: str, path: str, query: Query | None, **sent: Any) -> bytes:
+        return self._whole_body(self._open(method, path, query, **sent), method, path)
 
     def _open(self, method: str, path: str, query: Query | None, **sent: Any) -> BaseHTTPResponse:
         """Send a request; the response is a success and its body still to be read."""

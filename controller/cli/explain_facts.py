@@ -202,7 +202,7 @@ def _places(state: PoolState, work: Work, missing_quota: int) -> str:
     if places >= work.pods:
         verdict = ": only quota keeps it." if missing_quota else "."
         return f"Nodes have room for all its pods now ({work.pods} × {size} of {free} free GPUs){verdict}"
-    return f"Nodes have room for {places} of its {work.pods} pods of {size} GPUs now ({free} GPUs free in all)."
+    return f"Nodes have room for {places} of {work.pods} pods of {size} GPUs now ({free} GPUs free in all)."
 
 
 def _lies_about(view: View, tenant: str, pool: str | None) -> tuple[Lie, ...]:

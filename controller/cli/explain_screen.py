@@ -12,7 +12,7 @@ from collector.model.quantities import format_duration, format_time
 from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.explain_facts import TenantFacts, WorkFacts
-from controller.cli.look_screen import WAIT_COLUMNS, wait_row
+from controller.cli.look_screen import WAIT_COLUMNS, borrowed, wait_row
 from controller.cli.output import NotedRows, left, right, section, shortened, table
 from controller.policy.change import Change, WorkRef
 
@@ -29,7 +29,7 @@ def work_screen(facts: WorkFacts) -> Iterator[RenderableType]:
         place = f"Place {len(facts.ahead) + 1} of {facts.queue_length} in its queue"
         yield section(place, Text(facts.order), *_ahead(facts.ahead))
     if facts.holders:
-        yield section(f"Who holds the quota of pool {work.pool}", _holders(facts))
+        yield section(f"Who holds pool {work.pool}", _holders(facts))
     if facts.help:
         yield section("What would help", *(Text(f"· {sentence}") for sentence in facts.help))
     yield from _lies(facts.lies)
@@ -102,7 +102,7 @@ def _holders(facts: WorkFacts) -> Table:
     for holder in facts.holders:
         works = shortened([f"{work.title} ({work.gpus})" for work in holder.works])
         state = holder.state
-        shown.add_row(state.tenant, _own(state), str(state.reserved), str(state.borrowed()), works or "–")
+        shown.add_row(state.tenant, _own(state), str(state.reserved), borrowed(state), works or "–")
     return shown
 
 
@@ -113,13 +113,14 @@ def _states(states: tuple[TenantPool, ...]) -> Table:
         agreed = state.entitlement
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
         ceiling = "–" if agreed.ceiling is None else str(agreed.ceiling)
-        use = (state.reserved, state.borrowed(), state.waiting, state.shortfall)
+        use = (state.reserved, borrowed(state), state.waiting, state.shortfall)
         shown.add_row(state.pool, str(agreed.guarantee), floating, str(agreed.burst_gpus), ceiling, *map(str, use))
     return shown
 
 
 def _own(state: TenantPool) -> str:
-    return "?" if isinstance(state.entitled_now, Unknown) else str(state.entitled_now.value)
+    known = state.entitled_now
+    return f"{state.entitlement.guarantee}+?" if isinstance(known, Unknown) else str(known.value)
 
 
 def _lies(lies: tuple[Lie, ...]) -> Iterator[RenderableType]:

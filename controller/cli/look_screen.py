@@ -10,7 +10,7 @@ from rich.text import Text
 from collector.assemble.gpu_ledger import PoolLedger, total_of
 from collector.model.quantities import format_duration, format_time
 from collector.model.reading import Unknown
-from collector.model.snapshot import Lie, Work
+from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.look_report import MOST_LISTED, LookReport
 from controller.cli.output import NotedRows, left, right, section, shortened, table
 
@@ -40,6 +40,11 @@ def wait_row(work: Work) -> tuple[list[str | Text], str]:
     return [Text(waited, style=tone), limit, gpus, work.tenant, work.title, Text(name, style=tone)], work.why
 
 
+def borrowed(state: TenantPool) -> str:
+    """GPUs beyond the own quota; unknown where that is."""
+    return "?" if isinstance(state.entitled_now, Unknown) else str(state.borrowed())
+
+
 def _head(report: LookReport) -> RenderableType:
     view = report.view
     words = Text.assemble((view.server, "bold"), f"  {format_time(view.now)}  ")
@@ -64,11 +69,23 @@ def _gpus(report: LookReport) -> RenderableType:
     return section("GPUs, now", shown if view.ledgers else Text("No node offers GPUs."), *_gpu_notes(report))
 
 
-def _ledger_cells(ledger: PoolLedger, name: str, report: LookReport) -> list[str]:
+def _ledger_cells(ledger: PoolLedger, name: str, report: LookReport) -> list[str | Text]:
     unread = ledger.unknown > 0 and ledger.active + ledger.idle_held == 0
-    sick = "?" if report.view.devices.missing and not ledger.sick else str(ledger.sick)
-    counts = [ledger.total, "?" if unread else ledger.active, "?" if unread else ledger.idle_held]
-    return [name, *map(str, counts), str(ledger.free), str(ledger.stranded), sick, str(ledger.unknown)]
+    sick = "?" if report.view.devices.missing and not ledger.sick else ledger.sick
+    return [
+        name,
+        str(ledger.total),
+        "?" if unread else str(ledger.active),
+        _toned("?" if unread else ledger.idle_held, "yellow"),
+        _toned(ledger.free, "green"),
+        _toned(ledger.stranded, "yellow"),
+        _toned(sick, "bold red"),
+        _toned(ledger.unknown, "dim"),
+    ]
+
+
+def _toned(count: int | str, style: str) -> Text:
+    return Text(str(count), style=style if isinstance(count, int) and count > 0 else "")
 
 
 def _gpu_notes(report: LookReport) -> Iterator[RenderableType]:
@@ -136,7 +153,7 @@ def _tenants(report: LookReport) -> RenderableType:
     )
     for state in view.snapshot.tenants:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
-        counts = (state.reserved, state.borrowed(), state.waiting, state.shortfall)
+        counts = (state.reserved, borrowed(state), state.waiting, state.shortfall)
         shown.add_row(state.tenant, state.pool, str(state.entitlement.guarantee), floating, *map(str, counts))
     title = "Tenants" if view.inferred is None else "Tenants, as inferred (as YAML: --yaml-out FILE)"
     notes = [Text(f"To decide: {note}.", style="italic") for note in view.inferred.notes] if view.inferred else []

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import orjson
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
@@ -75,7 +77,7 @@ class NotedRows:
     def __init__(self, columns: Sequence[Column], rows: Iterable[tuple[Sequence[str | Text], str]]) -> None:
         self._columns, self._rows = columns, list(rows)
 
-    def __rich_console__(self, console: Console, options: Any) -> Iterable[RenderableType]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
         """Cells are as wide as their column needs in all rows; the widest words give way when the screen is narrow."""
         widths = self._widths(options.max_width)
         yield self._line([Text(str(column.header), style="dim") for column in self._columns], widths)
@@ -87,6 +89,12 @@ class NotedRows:
             yield self._line([cell if isinstance(cell, Text) else Text(cell) for cell in cells], widths)
         yield from self._note(previous)
 
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As wide as its longest row or sentence, so that no line is filled up with blanks to the screen's end."""
+        sentences = [cell_len(note) + 2 for _, note in self._rows]
+        widest = max([sum(self._widths(options.max_width)) + 2 * len(self._columns), *sentences])
+        return Measurement(1, min(options.max_width, widest))
+
     def _note(self, note: str) -> Iterable[RenderableType]:
         if note:
             yield Padding(Text(note, style="italic"), (0, 0, 0, 2), expand=False)
@@ -94,7 +102,7 @@ class NotedRows:
     def _line(self, cells: Sequence[Text], widths: Sequence[int]) -> Table:
         line = Table.grid(padding=(0, 2, 0, 0))
         for column, width in zip(self._columns, widths, strict=True):
-            line.add_column(width=width, justify=column.justify, no_wrap=True, overflow="ellipsis")
+            line.add_column(width=width, justify=column.justify, overflow="fold")  # a name must stay whole to be copied
         line.add_row(*cells)
         return line
 
@@ -103,7 +111,7 @@ class NotedRows:
             [str(column.header) for column in self._columns],
             *([str(c) for c in cells] for cells, _ in self._rows),
         ]
-        widths = [max(Text(line[index]).cell_len for line in lines) for index in range(len(self._columns))]
+        widths = [max(cell_len(line[index]) for line in lines) for index in range(len(self._columns))]
         excess = sum(widths) + 2 * len(widths) - screen
         while excess > 0:
             widest = widths.index(max(widths))

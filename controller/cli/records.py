@@ -75,7 +75,7 @@ def tenant_record(state: TenantPool) -> dict[str, Any]:
         "ceiling": state.entitlement.ceiling,
         "used": state.reserved,
         "running": state.running,
-        "borrowed": state.borrowed(),
+        "borrowed": None if isinstance(state.entitled_now, Unknown) else state.borrowed(),
         "waiting": state.waiting,
         "overdue": state.overdue,
         "shortfall": state.shortfall,

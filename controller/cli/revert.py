@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from collector.sources.kubernetes_api import KubernetesApi, connect
+from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
 from controller.cli.steering import NAMESPACE, Baseline, Namespace
 from controller.policy.change import Change
-from controller.runtime.assembly import own_cohorts
 from controller.runtime.control import BaselineSource, Control, write_control
 from controller.runtime.ledger_store import LedgerLost, LedgerStore
 from controller.runtime.reverting import Because, Reverted, everything_back, sent_back
@@ -57,14 +57,14 @@ def revert(
 
 
 def _all_at_once(api: KubernetesApi, namespace: str, source: BaselineSource, because: Because) -> Reverted:
-    leaves = source.read()
-    if not leaves.leaves:
+    baseline = source.read()
+    if not baseline.names:
         expected = "ConfigMap trimtab-baseline or --baseline FILE"
         raise InputError((Mistake("baseline", "none found", expected),))
     for _ in range(_TRIES):
         try:
             store = LedgerStore(api, namespace)
-            return everything_back(own_cohorts(api), leaves, store, ServerSideApply(api), because)
+            return everything_back(look_once(api, because.now), baseline, store, ServerSideApply(api), because)
         except LedgerLost:
             continue  # the controller wrote in between: look again
     return Reverted((), (), (), ("the ledger kept changing: stop the controller and try again",))

@@ -6,7 +6,6 @@ Reads only, and remembers nothing: waits are what the objects still tell, a lowe
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from collector.assemble.clocks import WaitClocks
 from collector.assemble.gpu_ledger import Devices, PoolLedger, gpu_ledger
 from collector.assemble.infer import Inferred, infer_site, with_known_namespaces
 from collector.assemble.lies import lies
-from collector.assemble.waiting import named
+from collector.assemble.waiting import named, naming_context
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence, Lie, Snapshot, WaitingName
 from collector.model.tenancy import Site
@@ -67,7 +66,7 @@ def view_of(where: Where, api: KubernetesApi | None = None) -> View:
     picture = with_known_namespaces(look_once(connection, now))
     inferred = infer_site(picture, cluster) if site is None else None
     agreed = site or (inferred.site if inferred else Site(cluster, (), (), ()))
-    snapshot = with_reasons(assemble(picture, agreed, Evidence(), WaitClocks(), now)[0])
+    snapshot = with_reasons(assemble(picture, agreed, Evidence(), WaitClocks(), now)[0], picture)
     return View(
         server=connection.server,
         now=now,
@@ -81,17 +80,15 @@ def view_of(where: Where, api: KubernetesApi | None = None) -> View:
     )
 
 
-def with_reasons(snapshot: Snapshot) -> Snapshot:
+def with_reasons(snapshot: Snapshot, picture: Picture) -> Snapshot:
     """The snapshot in which work within its limit says what keeps it as well: a person asks before it is late."""
-    borrowed: dict[str, dict[str, int]] = defaultdict(dict)
-    for state in snapshot.tenants:
-        borrowed[state.pool][state.tenant] = state.borrowed()
+    context = naming_context(picture, snapshot.pools, snapshot.tenants, snapshot.taken_at)
     works = []
     for work in snapshot.works:
         why = work.why
         if work.waiting is WaitingName.WITHIN_LIMIT:
             late = replace(work, limit_seconds=-1.0)
-            judged = named(late, snapshot.pools, snapshot.tenants, borrowed[work.pool or ""], snapshot.taken_at)
+            judged = named(late, context)
             # Nothing in its way, and not late: it is about to start, and nothing is broken yet.
             why = why if judged.waiting in (None, WaitingName.BROKEN) else judged.why
         works.append(replace(work, why=why))

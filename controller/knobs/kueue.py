@@ -8,11 +8,9 @@ exist, where they hang, and what they hold when no change is in force.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import yaml
 
 from collector.assemble.capacity import SHARED_LEAF, leaf_name
 from collector.model.objects import FlavorResource, Picture
@@ -44,61 +42,47 @@ class Leaf:
         return None if self.name == SHARED_LEAF else self.name.removeprefix(OWN_PREFIX)
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """All own Cohorts, in order of name. An empty one means that this cluster has no Kueue knob."""
+def read_leaf(document: Mapping[str, Any], place: str) -> Leaf:
+    """A leaf of the baseline manifest. Raises InputError that names the field."""
 
-    leaves: tuple[Leaf, ...] = ()
-
-    def leaf(self, name: str) -> Leaf | None:
-        """The leaf of that name."""
-        return next((leaf for leaf in self.leaves if leaf.name == name), None)
-
-
-def read_baseline(text: str, origin: str) -> Baseline:
-    """The Cohorts of a baseline manifest. Raises InputError that names the document and the field."""
-    try:
-        documents = [item for item in yaml.safe_load_all(text) if item is not None]
-    except yaml.YAMLError as error:
-        raise InputError((Mistake(origin, str(error).splitlines()[0], "YAML documents"),)) from None
-    leaves = [_leaf(document, f"{origin}: document {number}") for number, document in enumerate(documents, 1)]
-    names = [leaf.name for leaf in leaves]
-    doubles = sorted({name for name in names if names.count(name) > 1})
-    if doubles:
-        raise InputError((Mistake(origin, f"{doubles[0]} twice", "each own Cohort once"),))
-    return Baseline(tuple(sorted(leaves, key=lambda leaf: leaf.name)))
-
-
-def _leaf(document: Any, place: str) -> Leaf:
     def wrong(field: str, value: object, expected: str) -> InputError:
         return InputError((Mistake(f"{place}: {field}", repr(value), expected),))
 
-    if not isinstance(document, Mapping) or document.get("kind") != "Cohort":
-        raise wrong("kind", document.get("kind") if isinstance(document, Mapping) else document, "Cohort")
-    name = (document.get("metadata") or {}).get("name")
+    metadata, spec = document.get("metadata"), document.get("spec")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if not isinstance(name, str) or not name.startswith(OWN_PREFIX):
         raise wrong("metadata.name", name, f"a name that begins with {OWN_PREFIX}")
-    spec = document.get("spec") or {}
-    parent = spec.get("parentName")
+    parent = spec.get("parentName") if isinstance(spec, Mapping) else None
     if not isinstance(parent, str) or not parent:
         raise wrong("spec.parentName", parent, "the Cohort that this leaf hangs on")
-    amounts: dict[FlavorResource, int] = {}
     try:
-        for group in spec["resourceGroups"]:
-            for flavor in group["flavors"]:
-                for resource in flavor["resources"]:
-                    amounts[flavor["name"], resource["name"]] = whole_gpus(resource["nominalQuota"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise wrong("spec.resourceGroups", str(error), "flavors with resources and a whole nominalQuota") from None
-    return Leaf(name, parent, amounts)
+        return Leaf(name, parent, _amounts(document["spec"]["resourceGroups"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        expected = "flavors with resources, each with a whole nominalQuota and no limits"
+        raise wrong("spec.resourceGroups", str(error), expected) from None
 
 
-def targets(baseline: Baseline, picture: Picture, site: Site) -> tuple[Target, ...]:
+def _amounts(groups: Any) -> Mapping[FlavorResource, int]:
+    """Raises AttributeError, KeyError, TypeError, ValueError. Nothing may stand here that an apply would drop."""
+    amounts: dict[FlavorResource, int] = {}
+    for group in groups:
+        for flavor in group["flavors"]:
+            for resource in flavor["resources"]:
+                key = str(flavor["name"]), str(resource["name"])
+                if key in amounts:
+                    raise ValueError(f"{key[1]} of flavor {key[0]} stands there twice")
+                if extra := sorted(resource.keys() - {"name", "nominalQuota"}):
+                    raise ValueError(f"{extra[0]} of {key[1]} of flavor {key[0]}")
+                amounts[key] = whole_gpus(resource["nominalQuota"])
+    return amounts
+
+
+def targets(leaves: Sequence[Leaf], picture: Picture, site: Site) -> tuple[Target, ...]:
     """Each pool's part of each own Cohort, with its baseline and what the cluster shows."""
     pools = [pool for pool in site.pools if pool.engine is Engine.KUEUE]
     found = [
         _target(leaf, pool, picture)
-        for leaf in baseline.leaves
+        for leaf in leaves
         for pool in pools
         if (pool.flavor or "", pool.resource) in leaf.amounts
     ]
@@ -169,8 +153,8 @@ def manifest_path(name: str) -> str:
     return f"/apis/{API_VERSION}/cohorts/{name}"
 
 
-def baseline_for(site: Site, picture: Picture, shared: Mapping[str, int]) -> Baseline:
-    """The baseline that the documents agree on: each tenant's float under its own Cohort, the shared part beside them.
+def leaves_for(site: Site, picture: Picture, shared: Mapping[str, int]) -> tuple[Leaf, ...]:
+    """The leaves that the documents agree on: each tenant's float under its own Cohort, the shared part beside them.
 
     `shared`: pool → GPUs lent to everybody. Raises InputError when a tenant's own Cohort can not be found.
     """
@@ -192,7 +176,7 @@ def baseline_for(site: Site, picture: Picture, shared: Mapping[str, int]) -> Bas
             raise InputError((Mistake("shared", f"{pool_name}={gpus}", expected),))
         parents[SHARED_LEAF] = str(next(iter(roots)))
         amounts[SHARED_LEAF][pool.flavor or "", pool.resource] = gpus
-    return Baseline(tuple(Leaf(name, parents[name], amounts[name]) for name in sorted(amounts)))
+    return tuple(Leaf(name, parents[name], amounts[name]) for name in sorted(amounts))
 
 
 def _tenant_cohort(tenant: str, site: Site, picture: Picture) -> str:
@@ -205,13 +189,3 @@ def _tenant_cohort(tenant: str, site: Site, picture: Picture) -> str:
             return found.cohort
     place = f"Tenant {tenant}"
     raise InputError((Mistake(place, "no ClusterQueue in a Cohort", "a LocalQueue whose ClusterQueue has a Cohort"),))
-
-
-def render(manifests: Iterable[Mapping[str, Any]]) -> str:
-    """Manifests as YAML text, one document each."""
-    return yaml.safe_dump_all([dict(item) for item in manifests], sort_keys=False)
-
-
-def baseline_text(baseline: Baseline) -> str:
-    """The baseline as the manifest that people keep."""
-    return render(cohort_manifest(leaf, leaf.amounts, {}) for leaf in baseline.leaves)

@@ -36,15 +36,23 @@ def marks_of(object_name: str, annotations: Mapping[str, str]) -> tuple[Mark, ..
     """The marks of an object; text that is no mark of ours is skipped, since people may edit annotations."""
     try:
         raw = json.loads(annotations.get(CHANGES_ANNOTATION, "[]"))
-        return tuple(_mark(object_name, item) for item in raw)
-    except (ValueError, TypeError, KeyError):
+    except ValueError:
         return ()
+    marks = (_mark(object_name, item) for item in (raw if isinstance(raw, list) else ()))
+    return tuple(mark for mark in marks if mark is not None)
 
 
-def _mark(object_name: str, item: Mapping[str, str | int]) -> Mark:
+def _mark(object_name: str, item: Mapping[str, str | int]) -> Mark | None:
+    try:
+        return _read_mark(object_name, item)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _read_mark(object_name: str, item: Mapping[str, str | int]) -> Mark:
     expires_at = parse_time(str(item["expiresAt"]))
-    if expires_at is None:
-        raise ValueError("a mark without end")
+    if expires_at is None or int(item["gpus"]) < 0:
+        raise ValueError("a mark without end, or of less than nothing")
     return Mark(
         object_name=object_name,
         id=str(item["id"]),
@@ -58,7 +66,7 @@ def _mark(object_name: str, item: Mapping[str, str | int]) -> Mark:
 
 
 def annotations_for(object_name: str, changes: Iterable[Change]) -> dict[str, str]:
-    """The annotations to write on an own object together with its levels."""
+    """The annotations to write on an own object together with its levels: one mark per change that moves its level."""
     items = [
         {
             "id": change.id,
@@ -66,13 +74,19 @@ def annotations_for(object_name: str, changes: Iterable[Change]) -> dict[str, st
             "pool": change.pool,
             "from": change.source,
             "to": change.destination,
-            "gpus": change.given if change.destination == object_name else change.taken,
+            "gpus": gpus,
             "expiresAt": format_time(change.expires_at),
         }
         for change in sorted(changes, key=lambda change: change.id)
-        if change.active and object_name in (change.source, change.destination) and (change.taken or change.given)
+        if change.active and (gpus := _moved(change, object_name))
     ]
     return {CHANGES_ANNOTATION: json.dumps(items, sort_keys=True, separators=(",", ":"))} if items else {}
+
+
+def _moved(change: Change, object_name: str) -> int:
+    if object_name == change.destination:
+        return change.given
+    return change.taken if object_name == change.source else 0
 
 
 def adopted(known: Iterable[Change], marked: Iterable[Mark], now: float) -> tuple[Change, ...]:

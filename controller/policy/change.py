@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+IDLE = "idle"
+"""The source of a change that takes from no object: GPUs of the pool that nobody uses (native caps)."""
+
 
 class Stage(StrEnum):
     """Where a change stands."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from collector.model.quantities import format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
-from controller.policy.change import Change, Stage, Verdict
+from controller.policy.change import IDLE, Change, Stage, Verdict
 from controller.policy.findings import Finding, find
 from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
@@ -93,7 +93,8 @@ def _kept_up(
 def _entitled_without(change: Change, snapshot: Snapshot, ledger: Ledger) -> int:
     """The tenant's entitlement if this change were gone: agreed, and what other changes gave or took."""
     state = snapshot.tenant_pool(change.tenant, change.pool)
-    agreed = state.entitlement.guarantee + state.entitlement.floating if state is not None else 0
+    guarantee = state.entitlement.guarantee if state is not None and change.source != IDLE else 0
+    agreed = guarantee + (state.entitlement.floating if state is not None else 0)
     for other in ledger.active:
         if other.id != change.id and other.pool == change.pool:
             stays = min(other.given, other.amount)  # one that goes back already counts as what it leaves
@@ -127,7 +128,7 @@ def _told(proposal: Proposal) -> str:
     may = f"may evict {', '.join(work.title for work in forecast.evicted)}" if forecast.evicted else "evicts nobody"
     return (
         f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {proposal.amount} GPUs from "
-        f"{proposal.source.name} to {proposal.destination.name}, so that {names} can start by "
+        f"{proposal.source_name} to {proposal.destination.name}, so that {names} can start by "
         f"{format_time(forecast.ready_by)}; {may}."
     )
 
@@ -139,7 +140,7 @@ def _change(proposal: Proposal, at: Circumstances) -> Change:
         policy=at.policy.name,
         tenant=finding.tenant,
         pool=finding.pool,
-        source=proposal.source.name,
+        source=proposal.source_name,
         destination=proposal.destination.name,
         amount=proposal.amount,
         reason=_told(proposal),

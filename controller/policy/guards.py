@@ -62,7 +62,7 @@ def targeted(proposal: Proposal, at: Circumstances) -> Refusal | None:
     finding = proposal.finding
     if not at.policy.targets.covers(finding.tenant, finding.pool):
         return Refusal("NOT_TARGETED", f"The policy does not cover {finding.tenant} in pool {finding.pool}.")
-    for tenant in (finding.tenant, proposal.source.tenant):
+    for tenant in (finding.tenant, proposal.source.tenant if proposal.source else None):
         state = at.snapshot.tenant_pool(tenant, finding.pool) if tenant else None
         if state is not None and state.opted_out:
             return Refusal("OPTED_OUT", f"{tenant} has opted out (annotation trimtab.io/opt-out).")
@@ -167,7 +167,7 @@ def feasible(proposal: Proposal, at: Circumstances) -> Refusal | None:
 def owned(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """Never force a field that another manager owns."""
     for target in (proposal.source, proposal.destination):
-        if target.foreign_manager is not None:
+        if target is not None and target.foreign_manager is not None:
             return Refusal("OWNED", f"{target.name} is owned by {target.foreign_manager}.")
     return None
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from collector.model.reading import Known, known_or
 from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work, WorkPhase
+from collector.model.tenancy import SizeClass
 from controller.api.policy import Targets
-from controller.policy.change import Forecast
+from controller.policy.borrowing import already_over, idle_gpus, refused_by_cap
+from controller.policy.change import IDLE, Forecast
 from controller.policy.findings import Cause, Finding, queue_order
 from controller.policy.forecast import Victims, lost_gpu_hours, reference, unused_quota, victims, whole_nodes
 from controller.policy.targets import Target, TargetKey
@@ -22,7 +24,8 @@ class Proposal:
     """A move that would cure a finding, with its named forecast."""
 
     finding: Finding
-    source: Target
+    source: Target | None
+    """None: idle GPUs of the pool, which belong to nobody."""
     destination: Target
     amount: int
     works: tuple[Work, ...]
@@ -31,6 +34,11 @@ class Proposal:
     fragmented: Work | None
     """The gang that would find no whole nodes even then."""
     forecast: Forecast
+
+    @property
+    def source_name(self) -> str:
+        """Name of the own object that GPUs are taken from, or `idle`."""
+        return self.source.name if self.source is not None else IDLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +65,54 @@ def propose(
     finding: Finding, snapshot: Snapshot, targets: Mapping[TargetKey, Target], terms: Terms
 ) -> Proposal | NoProposal:
     """The move that serves most of the overdue gangs, in the order of their queue, from the cheapest source."""
-    if finding.cause is not Cause.SCHEDULING or finding.kind is not WaitingName.STARVED:
+    if finding.cause is not Cause.SCHEDULING:
         return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
     state = snapshot.tenant_pool(finding.tenant, finding.pool)
-    destination = targets.get((f"trimtab-{finding.tenant}", finding.pool))
-    if state is None or destination is None:
+    own = [t for t in targets.values() if t.tenant == finding.tenant and t.pool == finding.pool]
+    if state is None or not own:
         return NoProposal(finding, "NO_KNOB", f"{finding.tenant} has no own object for pool {finding.pool}.")
+    entitled = state.entitled_now
+    if not isinstance(entitled, Known):
+        return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {entitled.reason}.")
+    if finding.kind is WaitingName.REFUSED:
+        return _raised_cap(finding, snapshot, state, own[0], (tuple(targets.values()), terms))
+    return _moved(finding, snapshot, state, own[0], targets, terms)
+
+
+def _raised_cap(
+    finding: Finding,
+    snapshot: Snapshot,
+    state: TenantPool,
+    cap: Target,
+    rest: tuple[Sequence[Target], Terms],
+) -> Proposal | NoProposal:
+    """Native: let more extra work run on GPUs that stand idle. Evicts nobody."""
+    targets, terms = rest
+    refused = refused_by_cap(snapshot, finding.tenant, finding.pool)
+    if not refused or not isinstance(cap.observed, Known):
+        return NoProposal(finding, "GIT_OWNED", "What refuses it is the guarantee in Git, which is never touched.")
+    room = _room(state, snapshot, state.entitlement.guarantee + cap.observed.value)
+    idle = idle_gpus(snapshot, finding.pool, [target for target in targets if target.name != cap.name])
+    works, amount = _prefix(refused, already_over(state, cap.observed.value), min(room, idle))
+    if not works:
+        sentence = (
+            f"{refused[0].title} needs {refused[0].gpus} GPUs; {idle} are idle and {room} are allowed in one step."
+        )
+        return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
+    forecast = Forecast(tuple(reference(work) for work in works), terms.now + terms.trial_seconds)
+    fragmented = whole_nodes(snapshot.pools[finding.pool], works, ())
+    return Proposal(finding, None, cap, amount, works, Victims((), 0), fragmented, forecast)
+
+
+def _moved(
+    finding: Finding,
+    snapshot: Snapshot,
+    state: TenantPool,
+    destination: Target,
+    targets: Mapping[TargetKey, Target],
+    terms: Terms,
+) -> Proposal | NoProposal:
+    """Kueue: move float from the shared part, or from a tenant that does not need it, to the starved one."""
     entitled = state.entitled_now
     if not isinstance(entitled, Known):
         return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {entitled.reason}.")
@@ -93,9 +143,13 @@ def _room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
 
 
 def _queued(work: Work, finding: Finding) -> bool:
-    """Whether it stands in the queue that the finding is about: what is ahead of the overdue is served first."""
+    """Whether it stands in the queue that the finding is about: what is ahead of the overdue is served first.
+
+    What is so large that it starts by reservation alone holds nobody up.
+    """
     same = (work.tenant, work.pool) == (finding.tenant, finding.pool)
-    return same and work.phase is WorkPhase.WAITING and work.ineligible is None
+    stands = work.phase is WorkPhase.WAITING and work.ineligible is None
+    return same and stands and work.size is not SizeClass.RESERVATION
 
 
 def _prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from collector.model.reading import Known, Reading
 from controller.api.errors import InvariantError
-from controller.policy.change import Change, Stage
+from controller.policy.change import IDLE, Change, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Target:
     """Ids that the object's own annotation names: the authority on what is in force."""
     foreign_manager: str | None = None
     """Another field manager that owns part of its spec."""
+    limit: int | None = None
+    """Native: GPUs of the pool, which its caps together may not exceed. None: levels add up to the baselines."""
 
 
 TargetKey = tuple[str, str]
@@ -68,8 +70,9 @@ def check_levels(targets: Sequence[Target], changes: Sequence[Change]) -> None:
         below = {name: amount for name, amount in levels.items() if amount < 0}
         if below:
             raise InvariantError(f"pool {pool}: levels below zero: {below}")
-        if sum(levels.values()) > sum(target.baseline for target in inside):
-            raise InvariantError(f"pool {pool}: levels {levels} add up to more than the baselines")
+        most = max(sum(target.baseline for target in inside), *(target.limit or 0 for target in inside))
+        if sum(levels.values()) > most:
+            raise InvariantError(f"pool {pool}: levels {levels} add up to more than {most}")
 
 
 def at_level(target: Target | None, changes: Iterable[Change]) -> bool:
@@ -88,6 +91,8 @@ def advanced(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
         return _backward(change, destination, changes)
     if change.stage is Stage.ENDED or change.given == change.amount:
         return change
+    if change.source == IDLE:
+        return replace(change, taken=change.amount, given=change.amount)
     if change.taken < change.amount:
         return replace(change, taken=change.amount)
     return replace(change, given=change.amount) if at_level(source, changes) else change
@@ -108,7 +113,8 @@ def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
         return change
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))
-    taken = change.taken if at_level(source, changes) else change.taken_written
+    nobody = change.source == IDLE
+    taken = change.taken if nobody or at_level(source, changes) else change.taken_written
     given = change.given if at_level(destination, changes) else change.given_written
     if change.stage is Stage.RETURNING and (source is None) != (destination is None):
         # People took one of the two out of the baseline: nothing can be written there any more.

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from collector.model.quantities import format_time
 from collector.model.reading import Known
-from collector.model.snapshot import Snapshot, WorkPhase
+from collector.model.snapshot import Snapshot, Work, WorkPhase
 from controller.api.policy import Policy
-from controller.policy.change import Change, Stage, Verdict
+from controller.policy.borrowing import gone_back
+from controller.policy.change import IDLE, Change, Stage, Verdict
 from controller.policy.targets import Target, TargetKey, at_level, level
 
 
@@ -79,7 +80,9 @@ def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target],
 
 
 def _needed_elsewhere(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target]) -> str:
-    """A lender whose work is overdue while it uses less than was agreed gets its float back."""
+    """A lender whose work is overdue while it uses less than was agreed gets its own back; so does who owns idle GPUs."""
+    if change.source == IDLE:
+        return gone_back(change, snapshot)
     source = targets.get((change.source, change.pool))
     lender = snapshot.tenant_pool(source.tenant, change.pool) if source is not None and source.tenant else None
     if lender is None:
@@ -93,8 +96,17 @@ def _no_longer_needed(change: Change, snapshot: Snapshot) -> str:
     state = snapshot.tenant_pool(change.tenant, change.pool)
     if state is None:
         return f"{change.tenant} is gone"
+    if change.source == IDLE:
+        wanting = sum(w.gpus for w in snapshot.works if _borrow_work(w, change) and w.waits)
+        return (
+            f"{change.tenant} no longer needs it" if state.preemptible + wanting <= state.entitlement.floating else ""
+        )
     agreed = state.entitlement.guarantee + state.entitlement.floating
     return f"{change.tenant} no longer needs it" if state.needed <= agreed else ""
+
+
+def _borrow_work(work: Work, change: Change) -> bool:
+    return (work.tenant, work.pool) == (change.tenant, change.pool) and work.borrows
 
 
 def heeded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change], now: float) -> Change:
@@ -106,7 +118,7 @@ def heeded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequenc
     if not change.active:
         return change
     source, destination = (targets.get((name, change.pool)) for name in (change.source, change.destination))
-    if (source is None) != (destination is None):
+    if change.source != IDLE and (source is None) != (destination is None):
         gone = change.source if source is None else change.destination
         return change.overruled(now, f"{gone} is no longer in the baseline")
     if source is not None and change.taken and level(source, changes) < 0:
@@ -137,6 +149,7 @@ def softened(change: Change, snapshot: Snapshot, baseline_entitlement: int) -> C
         work.gpus
         for work in snapshot.works
         if (work.tenant, work.pool) == (change.tenant, change.pool)
+        and (work.borrows or change.source != IDLE)
         and work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)
         and (work.admitted_at or work.created_at) <= since
     )

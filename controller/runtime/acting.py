@@ -13,16 +13,15 @@ from typing import Any, Protocol
 from collector.model.objects import Picture
 from collector.model.reading import Known
 from collector.model.tenancy import Site
-from collector.parse.kueue import cohort as parse_cohort
 from controller.actuators.port import Actuator
 from controller.api.errors import ApplyError, InvariantError
-from controller.knobs import kueue
-from controller.policy.change import Change, Stage
+from controller.knobs import own
+from controller.policy.change import IDLE, Change, Stage
 from controller.policy.ledger import Ledger
 from controller.policy.targets import Target, advanced, by_key, check_levels, lagging, recorded
 
-_MOST_STEPS = 64
-"""Far more than a tick can need; a bound, so that a mistake of ours can not write for ever."""
+_MOST_STEPS_EACH = 8
+"""Per change and target, far more than a tick can need; a bound, so that a mistake of ours can not write for ever."""
 
 
 class LedgerWriter(Protocol):
@@ -57,7 +56,8 @@ class Acting:
     actuator: Actuator
     ledger_writer: LedgerWriter
     fence: Fence
-    baseline: kueue.Baseline
+    baseline: own.Baseline
+    picture: Picture
     site: Site
     clock: Callable[[], float]
     written: list[Written] = field(default_factory=list)
@@ -67,7 +67,8 @@ class Acting:
         """Write until nothing is left to do or something refuses. Returns the ledger as it is then."""
         current = list(targets)
         ledger = self._previewed(ledger, current)
-        for _ in range(_MOST_STEPS):
+        most_steps = _MOST_STEPS_EACH * (1 + len(ledger.active) + len(current))
+        for _ in range(most_steps):
             intended = self._intended(ledger, current)
             check_levels(current, intended.changes)
             wrong = lagging(current, intended.changes)
@@ -81,7 +82,7 @@ class Acting:
             if confirmed == ledger:
                 return ledger
             ledger = confirmed
-        raise InvariantError(f"{_MOST_STEPS} steps did not bring the objects to their levels")
+        raise InvariantError(f"{most_steps} steps did not bring the objects to their levels")
 
     def _intended(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
         """The next intents of all changes. A change whose objects can not be read waits."""
@@ -104,7 +105,7 @@ class Acting:
             whole = replace(change, taken=change.amount, given=change.amount)
             changes = [whole if item.id == change.id else item for item in ledger.changes]
             try:
-                for name in (change.source, change.destination):
+                for name in (change.source, change.destination) if change.source != IDLE else (change.destination,):
                     self.actuator.preview(*self._manifest(name, current, changes))
             except ApplyError as error:
                 self.problems.append(f"change {change.id} was not begun: {error}")
@@ -114,10 +115,7 @@ class Acting:
     def _manifest(
         self, name: str, current: Sequence[Target], changes: Sequence[Change]
     ) -> tuple[str, Mapping[str, Any]]:
-        leaf = self.baseline.leaf(name)
-        if leaf is None:
-            raise InvariantError(f"{name} is no own object of the baseline")
-        return kueue.manifest_path(name), kueue.manifest(leaf, self.site, current, changes)
+        return own.manifest(self.baseline, name, self.site, current, changes)
 
     def _write(self, target: Target, ledger: Ledger, current: list[Target]) -> bool:
         """Write one own object. False when it was refused: the rest waits for the next tick."""
@@ -134,10 +132,8 @@ class Acting:
         return True
 
     def _seen(self, item: Target, answer: Mapping[str, Any]) -> Target:
-        cohort = parse_cohort(dict(answer))
-        picture = Picture(taken_at=self.clock(), cohorts={cohort.name: cohort})
-        fresh = by_key(kueue.targets(self.baseline, picture, self.site))
-        return fresh[item.name, item.pool]
+        self.picture = own.with_answer(self.picture, answer)
+        return by_key(own.targets(self.baseline, self.picture, self.site))[item.name, item.pool]
 
     def _note(self, before: Target, after: Target) -> None:
         if isinstance(after.observed, Known) and before.observed != after.observed:

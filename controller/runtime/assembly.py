@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from collector.assemble.capacity import CAP_NAME
 from collector.assemble.clocks import WaitClocks
-from collector.model.objects import Cohort
+from collector.model.objects import Cohort, ResourceQuota
 from collector.model.snapshot import Evidence
 from collector.model.tenancy import Site
+from collector.parse.kubernetes import resource_quota
 from collector.sources.evidence import EvidenceLimits, read_evidence
 from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_kinds import KINDS
@@ -50,10 +52,21 @@ class Settings:
     prometheus_url: str | None = None
 
 
-def own_cohorts(api: KubernetesApi) -> Sequence[Cohort]:
-    """All Cohorts as they stand right now, not as a watch last heard. Raises SourceError."""
-    version = served_version(api, _COHORTS)
-    return tuple(read_list(api, _COHORTS, version, page_size=500).objects.values())
+@dataclass(frozen=True, slots=True)
+class ListedOwnObjects:
+    """Own objects by one list each."""
+
+    api: KubernetesApi
+
+    def cohorts(self) -> Sequence[Cohort]:
+        """All Cohorts. Raises SourceError; NotFound where there is no Kueue."""
+        version = served_version(self.api, _COHORTS)
+        return tuple(read_list(self.api, _COHORTS, version, page_size=500).objects.values())
+
+    def caps(self) -> Sequence[ResourceQuota]:
+        """All caps. Raises SourceError."""
+        pages = self.api.list_pages("/api/v1/resourcequotas", query={"fieldSelector": f"metadata.name={CAP_NAME}"})
+        return tuple(resource_quota(item) for page in pages for item in page.items)
 
 
 def evidence_source(settings: Settings) -> EvidenceSource:
@@ -76,7 +89,7 @@ def controller_for(
     clocks = WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale)
     return Controller(
         configuration=Configuration(settings.config, settings.cluster),
-        observer=Observer(pictures, evidence, lambda: own_cohorts(api), clocks),
+        observer=Observer(pictures, evidence, ListedOwnObjects(api), clocks),
         store=LedgerStore(api, settings.namespace),
         actuator=ServerSideApply(api),
         fence=fence,

@@ -8,7 +8,7 @@ from pathlib import Path
 from collector.sources.errors import NotFound
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE
-from controller.knobs.kueue import Baseline, read_baseline
+from controller.knobs.own import Baseline, read_baseline
 
 CONTROL_NAME = "trimtab-control"
 BASELINE_NAME = "trimtab-baseline"

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from collector.assemble.assemble import assemble
+from collector.assemble.capacity import CAP_NAME
 from collector.assemble.clocks import WaitClocks
-from collector.model.objects import Cohort, Picture
+from collector.model.objects import Cohort, Picture, ResourceQuota
 from collector.model.snapshot import Evidence, Snapshot
 from collector.model.tenancy import Site
 from collector.sources.errors import CredentialsProblem, NotFound, SourceError
-from controller.knobs import kueue
-from controller.knobs.marks import Mark, marks_of
+from controller.knobs import own
+from controller.knobs.marks import Mark
 from controller.policy.targets import Target
 
 
@@ -29,7 +30,16 @@ class PictureSource(Protocol):
 
 
 EvidenceSource = Callable[[Site, float], Evidence]
-OwnCohorts = Callable[[], Sequence[Cohort]]
+
+
+class OwnObjects(Protocol):
+    """Reads own objects as they stand right now, not as a watch last heard. Raises SourceError."""
+
+    def cohorts(self) -> Sequence[Cohort]:
+        """All Cohorts."""
+
+    def caps(self) -> Sequence[ResourceQuota]:
+        """All caps, whatever their namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ class Observation:
     snapshot: Snapshot
     targets: tuple[Target, ...]
     marks: tuple[Mark, ...]
+    picture: Picture
 
 
 @dataclass(slots=True)
@@ -47,24 +58,28 @@ class Observer:
 
     pictures: PictureSource
     evidence: EvidenceSource
-    own_cohorts: OwnCohorts
+    own_objects: OwnObjects
     clocks: WaitClocks
 
-    def look(self, site: Site, baseline: kueue.Baseline, now: float) -> Observation:
+    def look(self, site: Site, baseline: own.Baseline, now: float) -> Observation:
         """Everything at `now`. A source that can not be read makes the snapshot blind; nothing is raised."""
         picture = self._with_own(self.pictures.picture(now), baseline)
         snapshot, self.clocks = assemble(picture, site, self.evidence(site, now), self.clocks, now)
-        own = [picture.cohorts[leaf.name] for leaf in baseline.leaves if leaf.name in picture.cohorts]
-        marks = tuple(mark for cohort in own for mark in marks_of(cohort.name, cohort.annotations))
-        return Observation(snapshot, kueue.targets(baseline, picture, site), marks)
+        return Observation(snapshot, own.targets(baseline, picture, site), own.marks(baseline, picture), picture)
 
-    def _with_own(self, picture: Picture, baseline: kueue.Baseline) -> Picture:
-        if not baseline.leaves:
-            return picture
-        try:
-            fresh = {cohort.name: cohort for cohort in self.own_cohorts()}
-        except NotFound:
-            return picture  # no Kueue here: the targets say so
-        except (SourceError, CredentialsProblem) as error:
-            return replace(picture, unreadable={**picture.unreadable, "cohorts": str(error)})
-        return replace(picture, cohorts=fresh)
+    def _with_own(self, picture: Picture, baseline: own.Baseline) -> Picture:
+        if baseline.leaves:
+            try:
+                picture = replace(picture, cohorts={one.name: one for one in self.own_objects.cohorts()})
+            except NotFound:
+                pass  # no Kueue here: the targets say so
+            except (SourceError, CredentialsProblem) as error:
+                picture = replace(picture, unreadable={**picture.unreadable, "cohorts": str(error)})
+        if baseline.caps:
+            try:
+                fresh = {(one.namespace, one.name): one for one in self.own_objects.caps()}
+            except (SourceError, CredentialsProblem) as error:
+                return replace(picture, unreadable={**picture.unreadable, "resourcequotas": str(error)})
+            others = [q for q in picture.resource_quotas if q.name != CAP_NAME]
+            picture = replace(picture, resource_quotas=(*others, *fresh.values()))
+        return picture

@@ -6,13 +6,13 @@ A person may ask for everything at once (the baseline is written, which may evic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from collector.model.objects import Cohort
+from collector.model.objects import Picture
 from controller.actuators.port import Actuator
 from controller.api.errors import ApplyError
-from controller.knobs import kueue
+from controller.knobs import own
 from controller.policy.change import Change, Verdict
 from controller.policy.ledger import Ledger
 from controller.runtime.ledger_store import LedgerStore
@@ -52,29 +52,23 @@ def sent_back(store: LedgerStore, wanted: Wanted, because: Because, *, hard: boo
 
 
 def everything_back(
-    current: Sequence[Cohort],
-    baseline: kueue.Baseline,
+    picture: Picture,
+    baseline: own.Baseline,
     store: LedgerStore,
     actuator: Actuator,
     because: Because,
 ) -> Reverted:
     """Write the whole baseline at once, lowering before raising, and end all changes. This may evict.
 
-    Every own object is written, whatever the ledger says: after this nothing of ours is in force. `current`: the
-    Cohorts as they stand, so that what holds too much is lowered before anything is raised.
+    Every own object is written, whatever the ledger says: after this nothing of ours is in force. `picture`: the
+    own objects as they stand, so that what holds too much is lowered before anything is raised.
     """
     written: list[str] = []
     problems: list[str] = []
-    held = {cohort.name: sum(quota.nominal for quota in cohort.quotas.values()) for cohort in current}
-
-    def rise(leaf: kueue.Leaf) -> int:
-        return sum(leaf.amounts.values()) - held.get(leaf.name, 0)
-
-    for leaf in sorted(baseline.leaves, key=rise):
-        manifest = kueue.cohort_manifest(leaf, leaf.amounts, {})
+    for item in own.lowered_first(baseline, picture):
         try:
-            actuator.apply(kueue.manifest_path(leaf.name), manifest)
-            written.append(leaf.name)
+            actuator.apply(*own.baseline_manifest(item))
+            written.append(item.name)
         except ApplyError as error:
             problems.append(str(error))
     if problems:

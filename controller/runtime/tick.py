@@ -13,8 +13,8 @@ from controller.actuators.port import Actuator
 from controller.api.documents import Documents
 from controller.api.errors import InputError, InvariantError
 from controller.api.policy import Mode, Policy
-from controller.knobs.kueue import Baseline
 from controller.knobs.marks import adopted
+from controller.knobs.own import Baseline
 from controller.policy.engine import Outcome, decide
 from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting, Fence, Written
@@ -97,7 +97,7 @@ class Controller:
             problems.append(f"change {change.id} was adopted from its marks: the ledger did not know it")
             self.ledger = self.ledger.with_change(change)
         outcome = decide(snapshot, policy, self.ceiling, self.ledger, observation.targets)
-        acting = Acting(self.actuator, self.store, self.fence, baseline, snapshot.site, self.clock)
+        acting = Acting(self.actuator, self.store, self.fence, baseline, observation.picture, snapshot.site, self.clock)
         self.ledger = outcome.ledger
         if not snapshot.blind:
             self.ledger = acting.bring_about(outcome.ledger, observation.targets)

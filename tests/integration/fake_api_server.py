@@ -91,8 +91,7 @@ def document(value: Any) -> Answer:
 @contextmanager
 def fake_api_server() -> Iterator[FakeApiServer]:
     """A running fake on a free port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), _Handler)
     fake = FakeApiServer(server.server_address[1])
     _Handler.fakes[server] = fake
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -105,6 +104,13 @@ def fake_api_server() -> Iterator[FakeApiServer]:
         thread.join()
         server.server_close()
         del _Handler.fakes[server]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Stay silent: clients that go away in the middle are what these tests are about."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -61,6 +61,8 @@ def documents(reader: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("documents") / "inferred.yaml"
     assert run(["look", "--kubeconfig", str(reader), "--yaml-out", str(path)]) == 1
     path.write_text(path.read_text(encoding="utf-8").replace("single-node: 15m", "single-node: 1s"), encoding="utf-8")
+    asked = ["waits", "--kubeconfig", str(reader), "--config", str(path)]
+    wait_until(lambda: run(asked) == 1, "the limit to pass")
     return path
 
 

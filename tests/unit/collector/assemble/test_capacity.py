@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from collector.assemble.capacity import floating_now, kueue_quota_total, leaf_amount, pool_nodes, root_cohort
-from collector.model.objects import Cohort, FlavorQuota
+from collector.model.objects import Cohort, FlavorQuota, ResourceQuota
 from collector.model.reading import Known, Unknown
 from collector.model.snapshot import NodeState, PoolState
 from collector.model.tenancy import Engine
@@ -69,12 +69,15 @@ def test_a_leaf_is_read_in_its_own_flavor_and_resource() -> None:
     quotas = {("h100", GPU): FlavorQuota(8), ("a100", GPU): FlavorQuota(3), ("h100", "rdma/hca"): FlavorQuota(1)}
     maker.put("cohorts", "trimtab-vision", Cohort("trimtab-vision", "tenant-vision", quotas))
     assert leaf_amount(maker.picture(), "trimtab-vision", H100) == Known(8)
-    assert floating_now(maker.picture(), "vision", replace(H100, flavor="a100"), 5) == Known(3)
+    assert floating_now(maker.picture(), "vision", replace(H100, flavor="a100"), ()) == Known(3)
 
 
-def test_a_native_float_is_as_agreed_until_a_cap_is_read() -> None:
+def test_a_native_float_is_the_cap_of_its_namespace_and_no_cap_is_no_number() -> None:
     native = replace(H100, engine=Engine.NATIVE, flavor=None)
-    assert floating_now(PictureMaker().picture(), "vision", native, 5) == Known(5)
+    cap = ResourceQuota("vision", "trimtab-cap", {native.resource: 3}, {}, "PriorityClass In [borrow]")
+    picture = replace(PictureMaker().picture(), resource_quotas=(cap,))
+    assert floating_now(picture, "vision", native, ["vision"]) == Known(3)
+    assert isinstance(floating_now(PictureMaker().picture(), "vision", native, ["vision"]), Unknown)
 
 
 def test_cohorts_that_form_a_ring_have_a_root_all_the_same() -> None:

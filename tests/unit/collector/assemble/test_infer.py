@@ -170,3 +170,11 @@ def test_namespaces_that_may_not_be_listed_are_known_from_what_is_in_them() -> N
     hidden = maker.picture(unreadable={"namespaces": "403 Forbidden"})
     assert set(with_known_namespaces(hidden).namespaces) == {"tools"}
     assert with_known_namespaces(maker.picture()).namespaces == {}
+
+
+def test_a_workspace_with_one_namespace_in_a_native_pool_is_named_by_that_namespace() -> None:
+    maker = PictureMaker()
+    maker.node("n0")
+    maker.namespace("a", kubesphere_io__workspace="research")
+    maker.resource_quota("a", 4)
+    assert _tenant(_inferred(maker), "research").members.namespaces == {"a"}

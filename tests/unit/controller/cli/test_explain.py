@@ -199,5 +199,5 @@ def test_work_of_nobody_can_be_explained() -> None:
     maker.pod("nobody", "second", None, gpus=4, age=60.0)
     view = _view(maker)
     assert _facts(view, "nobody/second").help == (
-        "Nodes have room for 0 of its 1 pods of 4 GPUs now (0 GPUs free in all).",
+        "Nodes have room for 0 of 1 pods of 4 GPUs now (0 GPUs free in all).",
     )

@@ -1,0 +1,53 @@
+"""GPU readings out of a Prometheus: which series become which facts, and what is said when there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from collector.model.reading import Known, Unknown
+from collector.sources.errors import Unreachable
+from collector.sources.gpu_series import read_gpus
+from collector.sources.prometheus import Prometheus, VectorSample
+
+DEVICE = {"UUID": "GPU-1", "gpu": "0", "Hostname": "n0", "namespace": "a", "pod": "p", "container": "c"}
+
+
+class _Answers(Prometheus):
+    """A server that answers the queries it was told of, and others with nothing."""
+
+    def __init__(self, answers: Mapping[str, float] | Unreachable) -> None:
+        self.url = "http://prometheus.test"
+        self._answers = answers
+        self.asked: list[str] = []
+
+    def instant(self, query: str, at: float | None = None) -> Sequence[VectorSample]:
+        self.asked.append(query)
+        if isinstance(self._answers, Unreachable):
+            raise self._answers
+        value = self._answers.get(query)
+        return [] if value is None else [VectorSample(DEVICE, value, 0.0)]
+
+
+def test_activity_is_the_highest_of_the_window_and_errors_are_the_last() -> None:
+    prometheus = _Answers(
+        {
+            "max_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE[600s]) and DCGM_FI_PROF_GR_ENGINE_ACTIVE": 0.7,
+            "DCGM_FI_DEV_XID_ERRORS": 79.0,
+        }
+    )
+    found = read_gpus(prometheus, 600.0)
+    assert isinstance(found, Known)
+    (gpu,) = found.value
+    assert gpu.activity_ratio == Known(0.7)
+    assert gpu.last_xid_code == Known(79)
+    assert [holder.pod for holder in gpu.holders] == ["p"]
+
+
+def test_no_series_is_unknown_and_not_an_empty_cluster() -> None:
+    found = read_gpus(_Answers({}), 600.0)
+    assert found == Unknown("Prometheus at http://prometheus.test has no series of dcgm-exporter")
+
+
+def test_an_answer_that_does_not_come_is_the_reason() -> None:
+    found = read_gpus(_Answers(Unreachable("GET", "/", "connection refused")), 600.0)
+    assert found == Unknown("Prometheus at http://prometheus.test did not answer: connection refused")

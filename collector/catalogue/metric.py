@@ -31,6 +31,9 @@ class Unit(StrEnum):
     DECISIONS = "decisions"
     CHANGES = "changes"
     POSTS = "posts"
+    OPERATIONS = "operations"
+    OPERATIONS_PER_SECOND = "operations_per_second"
+    BYTES_PER_SECOND = "bytes_per_second"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
@@ -95,6 +98,8 @@ LABELS: Final = {
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
+        Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
+        Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
         Label("source", "what was read: kubernetes, dcgm, ceph, …", _CODE),
         Label("device", "the device or address that failed, or empty", "devices of one node"),
         Label("reason", "what went wrong, in few words", _CODE),

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
-from collector.catalogue.index import find
-from collector.catalogue.metric import Kind
+from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
+from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
 from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
 
@@ -26,8 +25,6 @@ OF_NAMESPACES: Final = frozenset({"namespaces"})
 OF_NODES: Final = frozenset({"nodes", "pods"})
 OF_WORK: Final = frozenset({"namespaces", "nodes", "pods", "jobs", "workloads", "localqueues", "clusterqueues"})
 """Kinds of objects that each group of families is made of."""
-
-Rows = Iterable[tuple[tuple[str, ...], float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +41,8 @@ class Published:
     """Kinds of objects that could not be read."""
     picture_age_seconds: float = 0.0
     """Age of the picture when the snapshot was taken."""
+    volumes: tuple[RbdVolume, ...] | None = None
+    """None: whose volume is whose is not known."""
 
     def age_seconds(self, now: float) -> float:
         """Age of the picture at `now`: grows when the loop stands still."""
@@ -81,11 +80,11 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
     if snapshot is None:
         return
     cluster = published.cluster
-    yield _family("trimtab_tenant_guarantee_gpus", _tenants(snapshot, cluster, lambda it: it.entitlement.guarantee))
+    yield family("trimtab_tenant_guarantee_gpus", _tenants(snapshot, cluster, lambda it: it.entitlement.guarantee))
     if published.age_seconds(now) > stale_after_seconds:
         return
     if published.unreadable.isdisjoint(OF_NAMESPACES):
-        yield _family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
+        yield family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
     if published.unreadable.isdisjoint(OF_NODES):
         yield from _pool_families(snapshot, cluster)
     if published.unreadable.isdisjoint(OF_WORK):
@@ -96,10 +95,10 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
 def collector_families(health: HealthState, cluster: str, version: str) -> Iterator[Family]:
     """The families about the collector itself: always there."""
     errors = ((key, float(count)) for key, count in sorted(health.errors.items()))
-    yield _family("trimtab_collector_errors_total", errors)
+    yield family("trimtab_collector_errors_total", errors)
     successes = (((cluster, source), at) for source, at in sorted(health.last_success_at.items()))
-    yield _family("trimtab_collector_last_success_timestamp_seconds", successes)
-    yield _family("trimtab_build_info", [((version,), 1.0)])
+    yield family("trimtab_collector_last_success_timestamp_seconds", successes)
+    yield family("trimtab_build_info", [((version,), 1.0)])
 
 
 def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
@@ -113,7 +112,7 @@ def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
         "trimtab_tenant_idle_held_gpus": lambda it: it.idle_held,
     }
     for name, amount in amounts.items():
-        yield _family(name, _tenants(snapshot, cluster, amount))
+        yield family(name, _tenants(snapshot, cluster, amount))
 
 
 def _borrowed(item: TenantPool) -> Reading[float]:
@@ -137,9 +136,9 @@ def _namespaces(snapshot: Snapshot, cluster: str) -> Rows:
 def _pool_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
     pools = sorted(snapshot.pools.items())
     allocatable = (((cluster, name), float(state.allocatable)) for name, state in pools)
-    yield _family("trimtab_pool_allocatable_gpus", allocatable)
+    yield family("trimtab_pool_allocatable_gpus", allocatable)
     free = (((cluster, name), float(sum(node.free for node in state.nodes))) for name, state in pools)
-    yield _family("trimtab_pool_free_gpus", free)
+    yield family("trimtab_pool_free_gpus", free)
 
 
 def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family]:
@@ -149,8 +148,8 @@ def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family
             waiting.setdefault(queue_key(work), []).append(work)
     ordered = sorted(waiting.items())
     cluster = published.cluster
-    yield _family("trimtab_queue_oldest_pending_seconds", (((cluster, *key), _oldest(works)) for key, works in ordered))
-    yield _family(
+    yield family("trimtab_queue_oldest_pending_seconds", (((cluster, *key), _oldest(works)) for key, works in ordered))
+    yield family(
         "trimtab_queue_pending_workloads",
         (
             ((cluster, *key, name), float(count))
@@ -160,9 +159,9 @@ def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family
     )
     totals = published.clocks
     waits = (((cluster, *key), seconds) for key, seconds in sorted(totals.wait_seconds_total.items()))
-    yield _family("trimtab_workload_wait_seconds_total", waits)
+    yield family("trimtab_workload_wait_seconds_total", waits)
     evictions = (((cluster, *key), float(count)) for key, count in sorted(totals.evictions_total.items()))
-    yield _family("trimtab_workload_evictions_total", evictions)
+    yield family("trimtab_workload_evictions_total", evictions)
 
 
 def queue_key(work: Work) -> QueueKey:
@@ -182,19 +181,3 @@ def _by_name(works: Iterable[Work]) -> Mapping[WaitingName, int]:
         if work.waiting is not None:
             counts[work.waiting] += 1
     return counts
-
-
-def _family(name: str, rows: Rows) -> Family:
-    """A family as the catalogue describes it. Raises KeyError for a name that it does not know."""
-    entry = find(name)
-    if entry is None:
-        raise KeyError(f"{name} is not in the catalogue")
-    if entry.kind is Kind.COUNTER:
-        counter = CounterMetricFamily(entry.name, entry.meaning, labels=entry.labels)
-        for labels, value in rows:
-            counter.add_metric(labels, value)
-        return counter
-    gauge = GaugeMetricFamily(entry.name, entry.meaning, labels=entry.labels)
-    for labels, value in rows:
-        gauge.add_metric(labels, value)
-    return gauge

@@ -219,6 +219,22 @@ class Lie:
     sentence: str
 
 
+class OtherKind(StrEnum):
+    """Kinds of causes that no scheduling knob cures."""
+
+    CEPH = "ceph"
+    RDMA = "rdma"
+    GPU_HEALTH = "gpu-health"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCause:
+    """What keeps a tenant's work slow that is not scheduling: its kind, and a sentence that names it."""
+
+    kind: OtherKind
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What Prometheus knew at this moment. Keys are (tenant, pool) or tenant."""
@@ -226,8 +242,10 @@ class Evidence:
     attainment: Mapping[tuple[str, str], Reading[float]] = field(default_factory=dict)
     """Entitled-demand attainment over the objective's window."""
     idle_held: Mapping[tuple[str, str], Reading[float]] = field(default_factory=dict)
-    other_causes: Mapping[str, Reading[str]] = field(default_factory=dict)
-    """Tenant → sentence naming a cause that is not scheduling (Ceph, RDMA, sick GPU); "" for none."""
+    other_causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    """Tenant → what is known to keep its work slow that is not scheduling."""
+    not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
+    """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()
     """Why decisions can not be made on this, each a sentence; empty: sighted."""
 

@@ -16,6 +16,7 @@ import typer
 
 from collector.exporter.http import ListenError
 from collector.sources.kubernetes_api import connect
+from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
 from controller.cli.listening import listen_address
@@ -33,6 +34,14 @@ def run_collector(
         list[str] | None,
         typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
     ] = None,
+    ceph_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ceph-url",
+            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+            metavar="URL",
+        ),
+    ] = None,
     prometheus_url: Annotated[
         str | None,
         typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
@@ -43,6 +52,8 @@ def run_collector(
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
+    With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
+
     Keeps trying while the API server is away, and exports that it can not see.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
@@ -52,12 +63,14 @@ def run_collector(
         cluster=cluster,
         listen=listen_address(listen),
         gpu_exporters=tuple(_url("--gpu-exporter", url) for url in gpu_exporter or ()),
+        ceph_urls=tuple(_url("--ceph-url", url) for url in ceph_url or ()),
         prometheus_url=None if prometheus_url is None else _url("--prometheus-url", prometheus_url),
         time_scale=time_scale,
     )
     configuration = Configuration(config, cluster)
     configuration.load()
-    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale))
+    kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
+    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -36,6 +36,11 @@ def reading_rules() -> list[Rule]:
     ]
 
 
+def volume_rules() -> list[Rule]:
+    """What a collector that reads Ceph needs besides, to know whose volume an image is. Without it that is unknown."""
+    return [{"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": _READ}]
+
+
 def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
     """What the controller may write cluster-wide: its own Cohorts, and in Observe nothing."""
     if ceiling is Mode.OBSERVE or not own_cohorts:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from controller.demo.processes import Service
+from tests.testbed.ceph import Ceph
 from tests.testbed.control_plane import Kubernetes
 from tests.testbed.gpu_exporter import GpuExporter
 from tests.testbed.kueue import Kueue
@@ -23,6 +24,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "gpu-exporter": ("kubernetes",),
     "alertmanager": (),
     "prometheus": (),
+    "ceph": (),
 }
 
 
@@ -101,6 +103,11 @@ class Testbed:
         """Groups alerts and calls webhooks."""
         return Alertmanager(self._place("alertmanager"))
 
+    @cached_property
+    def ceph(self) -> Ceph:
+        """A small Ceph cluster that can be made slow."""
+        return Ceph(self._place("ceph"))
+
     def part(self, name: str) -> Part:
         """The part of that name, running or not; raises UnknownPart."""
         parts: Mapping[str, Part] = {
@@ -110,6 +117,7 @@ class Testbed:
             "gpu-exporter": self.gpu_exporter,
             "prometheus": self.prometheus,
             "alertmanager": self.alertmanager,
+            "ceph": self.ceph,
         }
         if name not in parts:
             raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")

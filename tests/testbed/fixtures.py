@@ -29,6 +29,12 @@ def monitoring(testbed: Testbed) -> Testbed:
     return _started(testbed, "prometheus", "alertmanager")
 
 
+@pytest.fixture(scope="session")
+def storage(testbed: Testbed) -> Testbed:
+    """The testbed with Ceph running."""
+    return _started(testbed, "ceph")
+
+
 def _started(bed: Testbed, *names: str) -> Testbed:
     try:
         bed.start(*names)

@@ -113,6 +113,11 @@ GO_PARTS = {
 
 PROMETHEUS = DebianPart("prometheus", ("prometheus", "promtool"), "prometheus")
 ALERTMANAGER = DebianPart("alertmanager", ("prometheus-alertmanager", "amtool"), "prometheus-alertmanager")
+CEPH = DebianPart(
+    "ceph",
+    ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd", "monmaptool"),
+    "ceph-mon ceph-mgr ceph-osd ceph-common python3-rados python3-rbd",
+)
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
 
 

@@ -57,6 +57,7 @@ VERBS: Final = (
     Verb("resume", "controller.cli.pause:resume", "Allow new changes again."),
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
+    Verb("demo", "controller.cli.demo:demo", "The whole loop in three minutes, without a cluster."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
     Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),

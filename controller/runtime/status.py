@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from alerts.signals import Signal, SignalStatus
 from collector.model.quantities import format_time
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot
@@ -28,6 +30,10 @@ class StatusBoard:
     decisions: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(outcome, refusal code) → count."""
     sentences: deque[str] = field(default_factory=lambda: deque(maxlen=20))
+    alerts: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=20))
+    """What Alertmanager rang with last, oldest first."""
+    alerts_fired: int = 0
+    """Firing alerts that it rang with since the start."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, report: TickReport) -> None:
@@ -42,13 +48,20 @@ class StatusBoard:
                 outcome = "changed" if decision.change_id else "refused"
                 self.decisions[outcome, decision.refusal.code if decision.refusal else ""] += 1
 
+    def ring(self, signals: Iterable[Signal], now: float) -> None:
+        """Remember what the doorbell was rung with."""
+        with self._lock:
+            for signal in signals:
+                self.alerts_fired += signal.status is SignalStatus.FIRING
+                self.alerts.append(_alert_document(signal, now))
+
     def document(self) -> dict[str, Any]:
         """Everything, as plain JSON values."""
         with self._lock:
-            report, sentences = self.last, list(self.sentences)
+            report, sentences, alerts = self.last, list(self.sentences), list(self.alerts)
         if report is None:
             return {"schema_version": SCHEMA_VERSION, "ready": False}
-        return {"ready": True, **status_document(report), "sentences": sentences}
+        return {"ready": True, **status_document(report), "alerts": alerts, "sentences": sentences}
 
 
 def status_document(report: TickReport) -> dict[str, Any]:
@@ -67,6 +80,17 @@ def status_document(report: TickReport) -> dict[str, Any]:
         "active_changes": [change_document(change) for change in report.ledger.active],
         "recent_changes": [_recent(change) for change in report.ledger.changes if not change.active][-20:],
         "tenants": _tenants(snapshot) if snapshot else [],
+    }
+
+
+def _alert_document(signal: Signal, now: float) -> dict[str, Any]:
+    return {
+        "at": format_time(now),
+        "alert": signal.alert,
+        "status": signal.status.value,
+        "tenant": signal.tenant,
+        "pool": signal.pool,
+        "summary": signal.summary,
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from collector.assemble.capacity import SHARED_LEAF, leaf_name
+from collector.model.objects import RbdVolume
 from controller.simulate.quota import QuotaNode
 
 GPU = "nvidia.com/gpu"
@@ -51,6 +52,8 @@ class ClusterSpec:
     gpus_per_node: int = 8
     node_labels: Mapping[str, str] = field(default_factory=dict)
     timings: Timings = Timings()
+    volumes: tuple[RbdVolume, ...] = ()
+    """The images that tenants keep their data on."""
 
     def node_names(self) -> tuple[str, ...]:
         """The nodes in order."""

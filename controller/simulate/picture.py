@@ -51,6 +51,7 @@ def picture_of(cluster: Cluster, now: float) -> Picture:
         cluster_queues={name: _cluster_queue(cluster, name) for name in tenants},
         cohorts={cohort.name: cohort for cohort in cohorts_of(cluster)},
         flavors={spec.name: ResourceFlavor(spec.name, spec.node_labels)},
+        volumes={volume.name: volume for volume in spec.volumes},
     )
 
 

@@ -87,8 +87,8 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         diagnosis=(
             "`trimtab_storage_osd_commit_latency_seconds`: an OSD far above its peers has a slow disk.",
             "`trimtab_storage_slow_operations` names who waits: often the healthy primary of a slow replica.",
-            "No OSD stands out: look at the network between OSDs, at recovery, and at who does most of the I/O "
-            "(`trimtab_storage_write_operations_per_second` by tenant).",
+            "No OSD stands out: look at the network between OSDs, and at recovery.",
+            "Who does most of the I/O? `trimtab_storage_write_operations_per_second` by tenant.",
         ),
         mitigation=(
             "`ceph osd out` the OSD with the slow disk, once the rest has room for its data.",
@@ -103,13 +103,33 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         impact="Its pods hang in uninterruptible reads and writes while they hold their GPUs.",
         diagnosis=(
             "`ceph health detail` and `ceph osd tree`: is an OSD down, or up and silent?",
-            "The OSD that hangs reports nothing; its peers complain of slow operations. `ceph tell osd.N "
-            "dump_ops_in_flight` on them names the OSD they wait for.",
+            "The OSD that hangs reports nothing; its peers complain of slow operations.",
+            "`ceph tell osd.N dump_ops_in_flight` on those peers names the OSD that they wait for.",
             "Are placement groups inactive, or is a pool full?",
         ),
         mitigation=(
             "Restart or mark down the OSD that hangs (`ceph osd down osd.N`): its peers go on without it.",
             "Do not evict the tenant's pods: they can not end before their I/O does.",
+        ),
+    ),
+    "TrimtabFabricSlow": Runbook(
+        meaning=(
+            "The latency of a probed pair of nodes missed the limit of the tenant's objective about RDMA twice in a "
+            "row, and the tenant runs a gang of several nodes at one end at least. The hint names the worst pair."
+        ),
+        impact=(
+            "Steps of the gang that synchronise wait for the slowest link. The tenant's quotas are left alone "
+            "meanwhile: more of them would not make the network faster."
+        ),
+        diagnosis=(
+            "`trimtab_rdma_latency_seconds` by `trimtab_rdma_baseline_seconds`: only 0.99 is often a busy host.",
+            "Other pairs with the same node: all slow means the node or its link, all of a rack its switch.",
+            "`port_xmit_wait`, ECN and CNP counters rise: congestion. Sequence errors, ACK time-outs: loss.",
+            "Which jobs send most on these nodes?",
+        ),
+        mitigation=(
+            "A neighbour: move it or limit it. A link: drain the node. A host that is busy: give the probe a core.",
+            "A pair that is slower for good (another path or card) counts as usual after a day, or a restart.",
         ),
     ),
     "TrimtabBlind": Runbook(

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from collector.model.reading import Known, Reading
 from collector.parse.ceph import CEPH_NAMES, CephScrape, ceph_scrape
 from collector.parse.exposition import parse_exposition
+
+T = TypeVar("T")
+
+
+def known(reading: Reading[T]) -> T:
+    """The value of a reading that must be known."""
+    assert isinstance(reading, Known), reading
+    return reading.value
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ def _receiver(url: str, token_file: str) -> dict[str, Any]:
 
 
 def _blind_holds_back_the_rest() -> dict[str, Any]:
-    others = "|".join(kind.value for kind in (SignalKind.STARVED, SignalKind.OBJECTIVE_BURNING))
+    held_back = (SignalKind.STARVED, SignalKind.OBJECTIVE_BURNING, SignalKind.FABRIC_SLOW)
+    others = "|".join(kind.value for kind in held_back)
     return {
         "source_matchers": [f'{SIGNAL_LABEL}="{SignalKind.BLIND.value}"'],
         "target_matchers": [f'{SIGNAL_LABEL}=~"{others}"'],

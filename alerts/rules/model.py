@@ -26,6 +26,7 @@ class SignalKind(StrEnum):
     QUEUE_BROKEN = "queue-broken"
     STORAGE_SLOW = "storage-slow"
     STORAGE_STALLED = "storage-stalled"
+    FABRIC_SLOW = "fabric-slow"
     BLIND = "blind"
     CONTROLLER_STALLED = "controller-stalled"
 

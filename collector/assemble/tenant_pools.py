@@ -79,6 +79,12 @@ def _tenant_pool(picture: Picture, agreement: _Agreement, works: Sequence[Work])
         queued=sum(work.gpus for work in eligible if work.phase is WorkPhase.WAITING),
         overdue=sum(work.gpus for work in eligible if work.overdue),
         last_admission_at=max((work.admitted_at for work in works if work.admitted_at is not None), default=None),
-        preemptible=sum(sum(work.nodes.values()) for work in works if work.borrows),
+        preemptible=sum(_made(work) for work in works if work.borrows),
         opted_out=any(space.opted_out for space in agreement.namespaces),
     )
+
+
+def _made(work: Work) -> int:
+    """GPUs of the pods that exist, bound or not: what a quota counts."""
+    suspended = work.phase is WorkPhase.SUSPENDED
+    return 0 if suspended else work.gpus - work.pods_missing * work.gpus_per_pod

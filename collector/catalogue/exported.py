@@ -12,6 +12,7 @@ _POOL: Final = ("cluster", "pool")
 _TENANT_STORAGE: Final = ("cluster", "tenant", "storage")
 _DAEMON: Final = ("cluster", "daemon")
 _NOTHING_DONE: Final = "no sample when none completed, in a stall as well: look at trimtab_storage_stalled beside it"
+_EDGE: Final = ("cluster", "source", "destination")
 _ABSENT: Final = "no sample while it is unknown: absent never means 0"
 _OBJECTS: Final = "read from objects: it also moves while nothing is admitted, when wait histograms stand still"
 
@@ -233,6 +234,44 @@ STORAGE: Final = (
     ),
 )
 
+FABRIC: Final = (
+    _entry(
+        "trimtab_rdma_latency_seconds",
+        Kind.GAUGE,
+        Unit.SECONDS,
+        (*_EDGE, "quantile"),
+        "Half a round trip of 8 bytes between two nodes by UCX, at a quantile of the last probe.",
+        "quantiles can not be averaged: compare edges, or an edge with itself",
+        "no sample when the last probe failed or is old: look at trimtab_rdma_probe_age_seconds",
+    ),
+    _entry(
+        "trimtab_rdma_baseline_seconds",
+        Kind.GAUGE,
+        Unit.SECONDS,
+        (*_EDGE, "quantile"),
+        "What is usual for the edge: the median of its past probes, those above three times of it left out.",
+        "begins anew with the collector: one that starts during a fault takes it for usual until it ends",
+        "no sample before five probes",
+    ),
+    _entry(
+        "trimtab_rdma_probe_age_seconds",
+        Kind.GAUGE,
+        Unit.SECONDS,
+        _EDGE,
+        "Time since a probe of the edge last succeeded.",
+        "no sample before the first success",
+    ),
+    _entry(
+        "trimtab_tenant_rdma_latency_ratio",
+        Kind.GAUGE,
+        Unit.RATIO,
+        ("cluster", "tenant", "objective", "source", "destination"),
+        "Latency of an edge at which the tenant runs a gang of several nodes, by the limit of the tenant's objective "
+        "(the better of the last two probes): above 1 the objective is missed.",
+        "no sample while it runs no such gang, or while the edge has no baseline to judge by",
+    ),
+)
+
 COLLECTOR: Final = (
     _entry(
         "trimtab_collector_errors_total",
@@ -253,4 +292,4 @@ COLLECTOR: Final = (
     _entry("trimtab_build_info", Kind.INFO, Unit.TRUTH, ("version",), "Which version runs."),
 )
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *POOLS, *STORAGE, *COLLECTOR)
+EXPORTED: Final = (*QUEUES, *TENANTS, *POOLS, *STORAGE, *FABRIC, *COLLECTOR)

@@ -100,7 +100,11 @@ LABELS: Final = {
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
         Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
         Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
-        Label("source", "what was read: kubernetes, dcgm, ceph, …", _CODE),
+        Label(
+            "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"
+        ),
+        Label("destination", "of a probed edge: the node that answers", "probed edges"),
+        Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
         Label("device", "the device or address that failed, or empty", "devices of one node"),
         Label("reason", "what went wrong, in few words", _CODE),
         Label("version", "version of the program", "versions running at once"),

@@ -43,7 +43,7 @@ class CephPages:
         pages: list[Exposition] = []
         failures: dict[str, str] = {}
         for url, result in sorted(results.items()):
-            page = _page(result)
+            page = _page(url, result)
             if isinstance(page, Exposition):
                 pages.append(page)
             else:
@@ -51,7 +51,8 @@ class CephPages:
                 self._health.error(SOURCE, target_label(url), page.fault)
         scrape = ceph_scrape(pages, now)
         if not scrape.has_cluster:
-            self._health.error(SOURCE, "", "no_active_manager")
+            if not failures:
+                self._health.error(SOURCE, "", "no_active_manager")
             return failures or {"": "no page is that of an active manager"}
         self._memory = memory = self._memory.advance(scrape)
         # A page that is only served again is no reading: success is when the manager last collected.
@@ -63,10 +64,10 @@ class CephPages:
         return self._memory.state(now)
 
 
-def _page(result: Scrape | ScrapeFailed) -> Exposition | ScrapeFailed:
+def _page(url: str, result: Scrape | ScrapeFailed) -> Exposition | ScrapeFailed:
     """The samples of one page; that of a standby manager holds none."""
     if isinstance(result, ScrapeFailed):
         return Exposition(()) if result.fault is ScrapeFault.EMPTY else result
     exposition = parse_exposition(result.text, CEPH_NAMES)
     problem = scrape_problem(exposition)
-    return exposition if problem is None else ScrapeFailed(ScrapeFault.NOT_TEXT, problem)
+    return exposition if problem is None else ScrapeFailed(ScrapeFault.NOT_TEXT, f"{target_label(url)}: {problem}")

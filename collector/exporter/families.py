@@ -15,6 +15,7 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.works import queue_key
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
 from collector.model.objects import RbdVolume
@@ -137,7 +138,7 @@ def _pool_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
     pools = sorted(snapshot.pools.items())
     allocatable = (((cluster, name), float(state.allocatable)) for name, state in pools)
     yield family("trimtab_pool_allocatable_gpus", allocatable)
-    free = (((cluster, name), float(sum(node.free for node in state.nodes))) for name, state in pools)
+    free = (((cluster, name), float(state.free)) for name, state in pools)
     yield family("trimtab_pool_free_gpus", free)
 
 
@@ -162,11 +163,6 @@ def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family
     yield family("trimtab_workload_wait_seconds_total", waits)
     evictions = (((cluster, *key), float(count)) for key, count in sorted(totals.evictions_total.items()))
     yield family("trimtab_workload_evictions_total", evictions)
-
-
-def queue_key(work: Work) -> QueueKey:
-    """(tenant, tier, queue) as its series are labelled: two namespaces may both have a queue "default"."""
-    return work.tenant, work.tier, f"{work.namespace}/{work.queue}" if work.queue else work.namespace
 
 
 def _oldest(works: Iterable[Work]) -> float:

@@ -17,6 +17,7 @@ from collector.model.reading import Reading, Unknown, fresh, number
 from collector.model.snapshot import Evidence, OtherKind
 from collector.model.tenancy import Objective, ObjectiveKind, Site
 from collector.sources.errors import SourceError, TimedOut
+from collector.sources.fabric_evidence import FABRIC_SERIES, fabric_evidence
 from collector.sources.prometheus import VectorSample
 from collector.sources.storage_evidence import STORAGE_SERIES, storage_evidence
 
@@ -66,6 +67,7 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
         idle_held = look.readings(IDLE_HELD, keys, limits.freshest_seconds)
         attainment = _attainment(look, site, keys, limits)
         storage = storage_evidence(look.vector(STORAGE_SERIES), site, now, limits.freshest_seconds)
+        fabric = fabric_evidence(look.vector(FABRIC_SERIES), site)
     except SourceError as error:
         reason = f"Prometheus at {prometheus.url} can not be asked: {error}"
         nothing: Mapping[Key, Reading[float]] = {key: Unknown(reason) for key in keys}
@@ -73,8 +75,15 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
     return Evidence(
         attainment=attainment,
         idle_held=idle_held,
-        other_causes=storage.causes,
-        not_ruled_out={} if storage.unseen is None else {OtherKind.CEPH: storage.unseen},
+        other_causes={
+            tenant: storage.causes.get(tenant, ()) + fabric.causes.get(tenant, ())
+            for tenant in (*storage.causes, *fabric.causes)
+        },
+        not_ruled_out={
+            kind: reason
+            for kind, reason in ((OtherKind.CEPH, storage.unseen), (OtherKind.RDMA, fabric.unseen))
+            if reason is not None
+        },
         blind=tuple(blind),
     )
 

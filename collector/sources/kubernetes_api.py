@@ -42,6 +42,7 @@ class ApiLimits:
     read_seconds: float = 30.0
     """Longest silence while an answer comes."""
     answer_seconds: float = 60.0
+    """Looked at every 64 KiB."""
     answer_bytes: int = 256 * 2**20
     event_bytes: int = 16 * 2**20
     silence_seconds: float = 10.0
@@ -199,7 +200,9 @@ class KubernetesApi:
     def _whole_body(self, response: BaseHTTPResponse, method: str, path: str) -> bytes:
         """The body, if it is of bearable size and comes in bearable time."""
         try:
-            return read_body(response, self._limits.answer_bytes, time.monotonic() + self._limits.answer_seconds)
+            return read_body(
+                _LargeReads(response), self._limits.answer_bytes, time.monotonic() + self._limits.answer_seconds
+            )
         except BodyTooLargeError as problem:
             raise Malformed(method, path, f"an answer of {problem}") from problem
         except BodyTooSlowError as problem:
@@ -233,6 +236,18 @@ def connect(kubeconfig: Path | None = None, context: str | None = None) -> Kuber
     Raises CredentialsProblem that names the file.
     """
     return KubernetesApi(KubernetesIdentity(kubeconfig, context))
+
+
+class _LargeReads:
+    """A response that is read in large parts. The API server sends a list in tens of thousands of tiny ones, and to
+    handle each as it comes takes as long as to decode them all. The price: a server that drips is found out late.
+    """
+
+    def __init__(self, response: BaseHTTPResponse) -> None:
+        self._response = response
+
+    def read1(self, amt: int | None = None, decode_content: bool | None = None) -> bytes:
+        return self._response.read(amt, decode_content)
 
 
 def _pause_seconds(problem: SourceError, attempt: int) -> float:

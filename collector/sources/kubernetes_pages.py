@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -40,20 +39,11 @@ def pages(read: Callable[[str], bytes], path: str) -> Iterator[Page]:
 
 
 def object_of(body: bytes, method: str, path: str) -> JsonObject:
-    """The JSON object in an answer. Raises Malformed.
-
-    The cyclic garbage collector pauses meanwhile: a page of a list is a hundred thousand new objects without a cycle,
-    and walking them again and again takes three times as long as making them.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
+    """The JSON object in an answer. Raises Malformed."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
         answer = None
-    finally:
-        if was_on:
-            gc.enable()
     if not isinstance(answer, dict):
         raise Malformed(method, path, f"an answer of {len(body)} bytes that is no JSON object")
     return answer

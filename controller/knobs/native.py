@@ -46,7 +46,7 @@ def read_cap(document: Mapping[str, Any], place: str) -> Cap:
     def wrong(field: str, value: object, expected: str) -> InputError:
         return InputError((Mistake(f"{place}: {field}", repr(value), expected),))
 
-    metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
+    metadata, spec = (_section(document, name) for name in ("metadata", "spec"))
     if metadata.get("name") != CAP_NAME:
         raise wrong("metadata.name", metadata.get("name"), CAP_NAME)
     namespace = metadata.get("namespace")
@@ -63,13 +63,20 @@ def read_cap(document: Mapping[str, Any], place: str) -> Cap:
     return Cap(namespace, str(key).removeprefix(_PREFIX), gpus, _borrow_classes(spec, wrong))
 
 
+def _section(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = raw.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
 def _borrow_classes(spec: Mapping[str, Any], wrong: Any) -> tuple[str, ...]:
-    expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
-    one = expressions[0] if len(expressions) == 1 and isinstance(expressions[0], Mapping) else {}
+    expressions = _section(spec, "scopeSelector").get("matchExpressions")
+    only = expressions[0] if isinstance(expressions, list) and len(expressions) == 1 else None
+    one = only if isinstance(only, Mapping) else {}
     values = one.get("values")
-    if one.get("scopeName") != "PriorityClass" or one.get("operator") != "In" or not values:
+    named = values if isinstance(values, list) else []
+    if one.get("scopeName") != "PriorityClass" or one.get("operator") != "In" or not named:
         raise wrong("spec.scopeSelector", expressions, "PriorityClass In [the borrow class]")
-    return tuple(str(value) for value in values)
+    return tuple(str(value) for value in named)
 
 
 def targets(caps: Sequence[Cap], picture: Picture, site: Site) -> tuple[Target, ...]:

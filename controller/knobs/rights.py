@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from collector.assemble.capacity import CAP_NAME
 from controller.api.policy import Mode
 
 KUEUE_GROUP = "kueue.x-k8s.io"
@@ -41,12 +42,18 @@ def volume_rules() -> list[Rule]:
     return [{"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": _READ}]
 
 
-def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
-    """What the controller may write cluster-wide: its own Cohorts, and in Observe nothing."""
-    if ceiling is Mode.OBSERVE or not own_cohorts:
+def steering_rules(own_cohorts: Sequence[str], ceiling: Mode, caps: bool = False) -> list[Rule]:
+    """What the controller may write cluster-wide: its own Cohorts and caps, and in Observe nothing."""
+    if ceiling is Mode.OBSERVE:
         return []
-    names = sorted(own_cohorts)
-    return [{"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN}]
+    rules: list[Rule] = []
+    if own_cohorts:
+        names = sorted(own_cohorts)
+        rules.append({"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN})
+    if caps:
+        named = {"resources": ["resourcequotas"], "resourceNames": [CAP_NAME]}
+        rules.append({"apiGroups": [""], **named, "verbs": _OWN})
+    return rules
 
 
 def home_rules(ceiling: Mode) -> list[Rule]:

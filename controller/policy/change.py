@@ -116,6 +116,9 @@ class Change:
         return replace(self.returning(now, reason, hard=True), hard=True, amount=0, taken=0, given=0)
 
     def ended(self, now: float, reason: str = "") -> Change:
-        """Closed: nothing of it is left in force."""
-        said = self.return_reason or reason
-        return replace(self, stage=Stage.ENDED, taken=0, given=0, ended_at=now, return_reason=said)
+        """Closed: nothing of it is left in force. What was not judged by then can not be told any more."""
+        closed = replace(self, stage=Stage.ENDED, taken=0, given=0, ended_at=now)
+        closed = replace(closed, return_reason=self.return_reason or reason)
+        if closed.verdict is not None:
+            return closed
+        return replace(closed, verdict=Verdict.CANNOT_TELL, verdict_reason="it ended before it could be judged")

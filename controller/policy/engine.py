@@ -7,12 +7,12 @@ intents, and `controller.runtime` writes objects until they agree with it. Equal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from collector.model.quantities import format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
-from controller.policy.change import IDLE, Change, Stage, Verdict
+from controller.policy.change import IDLE, Change, Stage
 from controller.policy.findings import Finding, find
 from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
@@ -84,8 +84,6 @@ def _kept_up(
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
         if not snapshot.blind:
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
-        if not kept.active and kept.verdict is None:
-            kept = replace(kept, verdict=Verdict.CANNOT_TELL, verdict_reason="it ended before it could be judged")
         ledger = ledger.with_change(kept)
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 

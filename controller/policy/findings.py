@@ -113,7 +113,7 @@ def _troubles(snapshot: Snapshot, told: Collection[str]) -> Iterator[Finding]:
             continue
         for cause in causes:
             kind, words = _TROUBLES[cause.kind]
-            sentence = f"{tenant}: {words}, and that is no matter of scheduling. {_sentences((cause,))}"
+            sentence = f"{tenant}: {words}. {_sentences((cause,))}"
             yield Finding(tenant, "", kind, Cause(cause.kind), 0, (), sentence)
 
 

@@ -21,10 +21,10 @@ from alerts.rules.groups import rule_groups
 from controller.api.documents import Documents, parse_documents
 from controller.api.policy import Mode
 from controller.demo.processes import Service, answers, free_port, wait_until
-from controller.knobs.rights import home_rules, reading_rules, steering_rules
+from controller.knobs.rights import Rule, home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
-from tests.testbed.cluster import GPU, Site, namespace
+from tests.testbed.cluster import BORROW, GPU, Site, namespace
 from tests.testbed.monitoring import ScrapeTarget
 
 TOKEN = "doorbell-token-of-the-stories"
@@ -45,6 +45,10 @@ class Terms:
     start_within: Mapping[str, str] = field(default_factory=lambda: {"single-node": "10m", "small-gang": "20m"})
     burst: Mapping[str, int] = field(default_factory=dict)
     """Tenant → burst; default guarantee and floating."""
+    storage_within: Mapping[str, str] = field(default_factory=dict)
+    """Tenant → latency that its volumes were promised."""
+    network_within: Mapping[str, str] = field(default_factory=dict)
+    """Tenant → median latency between nodes that it was promised."""
 
 
 @dataclass
@@ -91,8 +95,8 @@ class Scene:
                     "name": "h100",
                     "resource": GPU,
                     "nodeSelector": dict(self.site.node_labels),
-                    "engine": "kueue",
-                    "flavor": self.site.name,
+                    "engine": self.site.engine,
+                    **({"flavor": self.site.name} if self.site.engine == "kueue" else {"borrowClass": BORROW}),
                 }
             ],
             "tiers": [{"name": "standard", "rank": 50, "startWithin": dict(terms.start_within)}],
@@ -111,7 +115,7 @@ class Scene:
                         **({"burst": terms.burst[tenant.name]} if tenant.name in terms.burst else {}),
                     }
                 ],
-                "objectives": [{"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}],
+                "objectives": self._objectives(tenant.name),
             }
             for tenant in self.site.tenants
         ]
@@ -121,26 +125,34 @@ class Scene:
             documents.append({**head, "kind": "Tenant", "metadata": {"name": tenant.name}, "spec": spec})
         return yaml.safe_dump_all(documents, sort_keys=False)
 
+    def _objectives(self, tenant: str) -> list[dict[str, Any]]:
+        start = {"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}
+        data = {"name": "data", "kind": "storage-latency", "storage": "rbd", "quantile": 0.99, "target": 0.99}
+        fabric = {"name": "fabric", "kind": "rdma-latency", "quantile": 0.5, "target": 0.99}
+        promised = ((data, self.terms.storage_within), (fabric, self.terms.network_within))
+        return [start, *({**one, "within": within[tenant]} for one, within in promised if tenant in within)]
+
     # Programs
 
-    def start_collector(self) -> None:
-        """`trimtab run collector`, with rights to read."""
+    def start_collector(self, *more: str, more_rights: Sequence[Rule] = ()) -> None:
+        """`trimtab run collector`, with rights to read; `more` options that the story needs."""
         self.bed.start("gpu-exporter")
-        user = self.bed.kubernetes.user("trimtab-collector", reading_rules())
-        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url]
+        user = self.bed.kubernetes.user("trimtab-collector", [*reading_rules(), *more_rights])
+        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url, *more]
         self._start("collector", user.kubeconfig, arguments, "/readyz")
 
     def start_controller(self, max_mode: str = "Enforce", kubeconfig: Path | None = None) -> None:
         """`trimtab run controller`, with the rights of its mode and not one more."""
         arguments = ["--prometheus-url", self.bed.prometheus.url, "--max-mode", max_mode]
-        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME]
+        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME, "--lease-seconds", "5"]
         self._start("controller", kubeconfig or self.controller_kubeconfig(max_mode), arguments, "/healthz")
 
     def controller_kubeconfig(self, max_mode: str = "Enforce") -> Path:
         """The controller's own user, with the rights that the chart would give it for that ceiling."""
-        own = [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
+        native = self.site.engine == "native"
+        own = [] if native else [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
         ceiling = {mode.word: mode for mode in Mode}[max_mode]
-        rules = [*reading_rules(), *steering_rules(own, ceiling), *home_rules(ceiling)]
+        rules = [*reading_rules(), *steering_rules(own, ceiling, caps=native), *home_rules(ceiling)]
         return self.bed.kubernetes.user("trimtab-controller", rules).kubeconfig
 
     def service(self, name: str) -> Service:
@@ -199,16 +211,21 @@ class Scene:
     # What happened
 
     def floats(self) -> dict[str, int]:
-        """Own Cohort → GPUs it holds now, by the API server."""
-        found = {}
-        for manifest in self.site.baseline_manifests():
+        """Own object → GPUs it holds now, by the API server; a cap goes by the name of its namespace."""
+        api, found = self.bed.kubernetes.api, {}
+        for tenant in self.site.tenants if self.site.engine == "native" else ():
+            quota = api.get("v1", "ResourceQuota", "trimtab-cap", tenant.name)
+            found[tenant.name] = int(quota["spec"]["hard"][f"requests.{GPU}"])
+        for manifest in self.site.baseline_manifests() if self.site.engine == "kueue" else ():
             name = manifest["metadata"]["name"]
-            cohort = self.bed.kubernetes.api.get(_KUEUE, "Cohort", name)
+            cohort = api.get(_KUEUE, "Cohort", name)
             found[name] = int(cohort["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"])
         return found
 
     def baseline(self) -> dict[str, int]:
-        """Own Cohort → GPUs of the baseline."""
+        """Own object → GPUs of the baseline."""
+        if self.site.engine == "native":
+            return {tenant.name: tenant.floating for tenant in self.site.tenants}
         return {
             **{f"trimtab-{one.name}": one.floating for one in self.site.tenants},
             "trimtab-shared": self.site.shared,

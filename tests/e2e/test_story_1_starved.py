@@ -62,7 +62,7 @@ def test_starved_behind_lent_quota_is_seen_cured_and_given_back(
         wait_until(lambda: scene.changes()[0]["verdict"] is not None, "the verdict", 60)
         judged = scene.changes()[0]
         assert judged["verdict"] == "helped", judged["verdict_reason"]
-        assert named <= {f"vision/{job}" for job in ready_jobs(scene, "vision")}
+        wait_until(lambda: named <= ready_jobs(scene, "vision"), "the Jobs' own status to say so as well", 10)
         assert scene.floats()["trimtab-vision"] > 4
         assert sum(scene.floats().values()) == sum(scene.baseline().values()), "moved, not made"
 
@@ -92,7 +92,8 @@ def rung_before(scene: Scene, moment: float) -> bool:
 def ready_jobs(scene: Scene, tenant: str) -> set[str]:
     """Jobs of a tenant with all pods ready, or already finished."""
     jobs = scene.bed.kubernetes.api.list_objects("batch/v1", "Job", tenant)
-    return {one["metadata"]["name"] for one in jobs if one["status"].get("ready") or one["status"].get("succeeded")}
+    ready = (one["metadata"]["name"] for one in jobs if one["status"].get("ready") or one["status"].get("succeeded"))
+    return {f"{tenant}/{name}" for name in ready}
 
 
 def evicted(scene: Scene, tenant: str) -> set[str]:

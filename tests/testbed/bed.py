@@ -16,6 +16,7 @@ from tests.testbed.kueue import Kueue
 from tests.testbed.kwok import Kwok
 from tests.testbed.monitoring import Alertmanager, Prometheus
 from tests.testbed.place import Place
+from tests.testbed.ucx import Ucx
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "kubernetes": (),
@@ -25,6 +26,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "alertmanager": (),
     "prometheus": (),
     "ceph": (),
+    "ucx": (),
 }
 
 
@@ -108,6 +110,11 @@ class Testbed:
         """A small Ceph cluster that can be made slow."""
         return Ceph(self._place("ceph"))
 
+    @cached_property
+    def ucx(self) -> Ucx:
+        """Two hosts on one slow link, with a noisy neighbour."""
+        return Ucx(self._place("ucx"))
+
     def part(self, name: str) -> Part:
         """The part of that name, running or not; raises UnknownPart."""
         parts: Mapping[str, Part] = {
@@ -118,6 +125,7 @@ class Testbed:
             "prometheus": self.prometheus,
             "alertmanager": self.alertmanager,
             "ceph": self.ceph,
+            "ucx": self.ucx,
         }
         if name not in parts:
             raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")

@@ -101,7 +101,7 @@ class Ceph:
     @property
     def services(self) -> Sequence[Service]:
         """In the order of their start."""
-        return (self.mon, self.mgr, *self.osds)
+        return (self.mon, *self.osds, self.mgr)
 
     @property
     def addresses(self) -> Mapping[str, str]:
@@ -129,9 +129,9 @@ class Ceph:
         if not made.exists():
             self._configure_manager()
             self._make_osds()
-        self.mgr.start()
         for osd in self.osds:
             osd.start()
+        self.mgr.start()  # last: where images exist already its first collection waits for the OSDs
         wait_until(self._all_up, f"{OSDS} OSDs to be up; logs in {self._place.folder}", 60.0)
         if not made.exists():
             self.ceph("osd", "pool", "create", POOL, "8", "8")
@@ -139,12 +139,14 @@ class Ceph:
             made.touch()
 
     def stop(self) -> None:
-        """Undoes what slows it and stops it, OSDs first."""
+        """Undoes what slows it and stops it. OSDs are killed: their stores are made for that, and it is quicker."""
         for number in range(OSDS):
             self.thaw_osd(number)
             self.unthrottle_osd(number)
-        for service in reversed(self.services):
-            service.kill() if service in self.osds else service.stop()
+        for osd in self.osds:
+            osd.kill()
+        self.mgr.stop()
+        self.mon.stop()
 
     def metrics(self) -> str:
         """The manager's page as it is now."""

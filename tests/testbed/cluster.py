@@ -50,6 +50,11 @@ class Site:
     product: str = H100
 
     @property
+    def engine(self) -> str:
+        """Which quota system serves it."""
+        return "kueue"
+
+    @property
     def node_labels(self) -> Mapping[str, str]:
         """The labels by which Kueue's flavor finds the nodes of this site and of no other."""
         return {PRODUCT_LABEL: self.product, SITE_LABEL: self.name}
@@ -91,6 +96,46 @@ class Site:
     def _groups(self, quota: Mapping[str, int]) -> list[Manifest]:
         flavor = {"name": self.name, "resources": [{"name": GPU, **quota}]}
         return [{"coveredResources": [GPU], "flavors": [flavor]}]
+
+
+BORROW = "borrow"  # the preemptible class of work beyond the guarantee
+
+
+@dataclass(frozen=True)
+class NativeSite(Site):
+    """The same without any queueing system: quotas of namespaces, and a preemptible class for extra work."""
+
+    @property
+    def engine(self) -> str:
+        """Plain Kubernetes."""
+        return "native"
+
+    def git_manifests(self) -> list[Manifest]:
+        """What Git owns: the borrow class, and each tenant's namespace with its guarantee."""
+        borrow = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": BORROW},
+            "value": -100,
+            "preemptionPolicy": "Never",
+        }
+        spaces = [namespace(tenant.name) for tenant in self.tenants]
+        floors = [_quota("guarantee", tenant.name, tenant.floor, "NotIn") for tenant in self.tenants]
+        return [borrow, *spaces, *floors]
+
+    def baseline_manifests(self) -> list[Manifest]:
+        """What Trimtab owns, as agreed: the cap of extra work in each namespace."""
+        return [_quota("trimtab-cap", tenant.name, tenant.floating, "In") for tenant in self.tenants]
+
+
+def _quota(name: str, in_namespace: str, gpus: int, operator: str) -> Manifest:
+    scope = {"scopeName": "PriorityClass", "operator": operator, "values": [BORROW]}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": in_namespace},
+        "spec": {"hard": {f"requests.{GPU}": str(gpus)}, "scopeSelector": {"matchExpressions": [scope]}},
+    }
 
 
 def node(name: str, labels: Mapping[str, str], gpus: int = 8) -> Manifest:
@@ -147,6 +192,10 @@ def build_site(api: KubeApi, site: Site) -> None:
     add_nodes(api, site.node_manifests())
     apply_all(api, site.git_manifests(), GIT)
     apply_all(api, site.baseline_manifests(), TRIMTAB)
+    if site.engine == "native":
+        # Pods that are made before a quota has counted for the first time are not counted until much later.
+        wait_until(lambda: all(_quotas_count(api, name) for name in tenants), f"the quotas of {site.name}")
+        return
     wait_until(lambda: tenants <= _with_condition(api, KUEUE, "ClusterQueue", "Active"), f"the queues of {site.name}")
 
 
@@ -204,6 +253,11 @@ def _with_condition(api: KubeApi, api_version: str, kind: str, condition: str) -
 def _terminating_namespaces(api: KubeApi) -> set[str]:
     found = api.list_objects("v1", "Namespace")
     return {one["metadata"]["name"] for one in found if "deletionTimestamp" in one["metadata"]}
+
+
+def _quotas_count(api: KubeApi, in_namespace: str) -> bool:
+    quotas = api.list_objects("v1", "ResourceQuota", in_namespace)
+    return len(quotas) == 2 and all(quota.get("status", {}).get("hard") for quota in quotas)
 
 
 def _none_left(api: KubeApi, api_version: str, kind: str, namespace: str) -> bool:

@@ -62,9 +62,9 @@ def unthrottle(pid: int, folder: Path) -> None:
     group.rmdir()
 
 
-def find_controller() -> Controller:
+def find_controller(table: Path = _MOUNTS) -> Controller:
     """The hierarchy that limits block devices on this machine: v1 where it is mounted, else v2. Raises NoThrottle."""
-    mounts = [line.split() for line in _MOUNTS.read_text().splitlines()]
+    mounts = [line.split() for line in table.read_text().splitlines()]
     for _, where, kind, options, *_ in mounts:
         if kind == "cgroup" and "blkio" in options.split(","):
             return Controller(Path(where), "blkio.throttle.write_iops_device", "{device} {iops}", "{device} 0")

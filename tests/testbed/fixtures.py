@@ -35,6 +35,12 @@ def storage(testbed: Testbed) -> Testbed:
     return _started(testbed, "ceph")
 
 
+@pytest.fixture(scope="session")
+def fabric(testbed: Testbed) -> Testbed:
+    """The testbed with two hosts on one slow link."""
+    return _started(testbed, "ucx")
+
+
 def _started(bed: Testbed, *names: str) -> Testbed:
     try:
         bed.start(*names)

@@ -93,7 +93,7 @@ GO_PARTS = {
             "k8s.io/kubernetes",
             {
                 name: f"k8s.io/kubernetes/cmd/{name}"
-                for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
+                for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kubectl")
             },
             {
                 f"{_KUBERNETES_VERSION}.gitVersion": "{version}",
@@ -119,6 +119,9 @@ CEPH = DebianPart(
     "ceph-mon ceph-mgr ceph-osd ceph-common python3-rados python3-rbd",
 )
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
+UCX = DebianPart("ucx", ("ucx_perftest",), "ucx-utils")
+IPROUTE = DebianPart("ucx", ("ip", "ss"), "iproute2")
+IPERF = DebianPart("ucx", ("iperf3",), "iperf3")
 
 
 def pinned_version(go_mod: str, module: str) -> str:

@@ -20,7 +20,7 @@ from collector.parse.ceph import (
     osds_in_flight,
 )
 from collector.parse.exposition import Exposition, parse_exposition
-from tests.ceph_pages import Image, Osd, Page
+from tests.ceph_pages import Image, Osd, Page, known
 
 IMAGE = RbdImage("rbd", "", "a")
 
@@ -36,8 +36,7 @@ def of_osd(before: Osd, after: Osd) -> CephReadings:
 def test_latencies_of_osds_are_seconds_and_means_of_what_completed_in_between() -> None:
     (osd,) = of_osd(Osd(writes=100, write_seconds=5.0), Osd(writes=120, write_seconds=6.0)).osds
     assert osd.write == Known(Transfer(20.0, 1.0, 20 * 4096.0, 10.0), 2.0)
-    assert isinstance(osd.write, Known)
-    assert osd.write.value.mean_latency_seconds == Known(0.05)
+    assert known(osd.write).mean_latency_seconds == Known(0.05)
     assert osd.completed == Known(20.0, 2.0)
 
 
@@ -46,26 +45,22 @@ def test_latencies_of_images_are_nanoseconds() -> None:
     after = Page(2, images={"a": Image(writes=2040, write_nanoseconds=3e9 + 109_600_000_000)})
     (image,) = between(before, after).images
     assert image.image == IMAGE
-    assert isinstance(image.write, Known)
-    assert image.write.value.mean_latency_seconds == Known(pytest.approx(0.0548))
+    assert known(known(image.write).mean_latency_seconds) == pytest.approx(0.0548)
 
 
 def test_nothing_completed_is_unknown_and_not_fast() -> None:
     (osd,) = of_osd(Osd(writes=5, write_seconds=1.0), Osd(writes=5, write_seconds=1.0)).osds
-    assert isinstance(osd.write, Known)
-    assert osd.write.value.mean_latency_seconds == Unknown("nothing completed")
+    assert known(osd.write).mean_latency_seconds == Unknown("nothing completed")
 
 
 def test_a_counter_that_began_again_counts_from_its_beginning() -> None:
     (osd,) = of_osd(Osd(writes=900, write_seconds=9.0), Osd(writes=4, write_seconds=2.0)).osds
-    assert isinstance(osd.write, Known)
-    assert osd.write.value.mean_latency_seconds == Known(0.5)
+    assert known(osd.write).mean_latency_seconds == Known(0.5)
 
 
 def test_of_counters_that_belong_together_one_that_fell_is_enough() -> None:
     (osd,) = of_osd(Osd(writes=10, write_seconds=9.0), Osd(writes=20, write_seconds=2.0)).osds
-    assert isinstance(osd.write, Known)
-    assert osd.write.value.operations == 20
+    assert known(osd.write).operations == 20
 
 
 def test_the_first_scrape_has_no_latency_yet() -> None:
@@ -171,11 +166,9 @@ class TestRealPages:
     def test_what_was_done_under_load_is_seen_from_the_idle_page_on(self, shared_folder: Path) -> None:
         idle, load = (ceph_scrape([self.page(shared_folder, name)], at) for name, at in (("idle", 0), ("load", 60)))
         (osd,) = ceph_readings(idle, load).osds
-        assert isinstance(osd.write, Known)
-        assert osd.write.value.operations == 9865
-        latency = osd.write.value.mean_latency_seconds
-        assert isinstance(latency, Known)
-        assert latency.value == pytest.approx(0.01837, rel=1e-3)
+        assert known(osd.write).operations == 9865
+        latency = known(osd.write).mean_latency_seconds
+        assert known(latency) == pytest.approx(0.01837, rel=1e-3)
         assert osd.stalled == Known(False)
 
     def test_a_real_image_took_milliseconds_whatever_the_help_text_says(self, shared_folder: Path) -> None:
@@ -183,10 +176,8 @@ class TestRealPages:
         nothing = ceph_scrape([_with_zeros(self.page(shared_folder, "load"))], 0)
         (image,) = ceph_readings(nothing, load).images
         assert image.image == RbdImage("rbd", "", "img0")
-        assert isinstance(image.write, Known)
-        assert isinstance(image.read, Known)
-        assert image.write.value.mean_latency_seconds == Known(pytest.approx(0.0548, rel=1e-3))
-        assert image.read.value.mean_latency_seconds == Known(pytest.approx(0.000188, rel=1e-2))
+        assert known(known(image.write).mean_latency_seconds) == pytest.approx(0.0548, rel=1e-3)
+        assert known(known(image.read).mean_latency_seconds) == pytest.approx(0.000188, rel=1e-2)
 
     def test_real_slow_operations_are_counted_where_they_wait(self, shared_folder: Path) -> None:
         readings = ceph_readings(None, ceph_scrape([self.page(shared_folder, "slow")], 0.0))

@@ -12,18 +12,9 @@ from collector.model.reading import Known, Unknown
 from collector.model.tenancy import Engine, Pool
 from collector.parse.kueue import cohort as parse_cohort
 from controller.api.errors import InputError
-from controller.knobs.kueue import (
-    Baseline,
-    Leaf,
-    baseline_for,
-    baseline_text,
-    cohort_manifest,
-    manifest,
-    manifest_path,
-    read_baseline,
-    targets,
-)
+from controller.knobs.kueue import Leaf, cohort_manifest, manifest, manifest_path
 from controller.knobs.marks import CHANGES_ANNOTATION, annotations_for
+from controller.knobs.own import Baseline, baseline_for, baseline_text, read_baseline, targets
 from controller.policy.change import Change, Forecast, Stage
 from tests.builders import H100, agreed, site_of
 from tests.pictures import GPU, NOW, PictureMaker
@@ -61,8 +52,8 @@ def test_a_baseline_says_whose_part_each_leaf_is() -> None:
         ("trimtab-shared", None),
         ("trimtab-vision", "vision"),
     ]
-    assert BASELINE.leaf("trimtab-vision") == VISION
-    assert BASELINE.leaf("trimtab-nlp") is None
+    assert BASELINE.find("trimtab-vision") == VISION
+    assert BASELINE.find("trimtab-nlp") is None
 
 
 @pytest.mark.parametrize("text", ["", "---\n", "---\n---\n# nothing\n"])

@@ -8,7 +8,7 @@ Times are nominal seconds; the seed moves them a little.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from controller.simulate.chance import Chance
@@ -26,10 +26,10 @@ _SMALL: Final = tuple((gpus, weight) for gpus, weight in SIZES if gpus <= 2)
 """Half a node and more is left out: eight nodes are too few for the tail of a cluster of hundreds."""
 
 DEMANDS: Final = (
-    Demand("vision", 7.0, sizes=_SMALL, longest_seconds=3 * HOUR),
-    Demand("nlp", 4.0, sizes=_SMALL, longest_seconds=4 * HOUR),
-    Demand("speech", 5.0, sizes=_SMALL, longest_seconds=2 * HOUR),
-    Demand("research", 22.0, sizes=((1, 0.5), (2, 0.5)), jobs_per_sweep=6.0, shortest_seconds=HOUR, day_swing=0.2),
+    Demand("vision", 6.0, sizes=_SMALL, shortest_seconds=1.5 * HOUR, longest_seconds=8 * HOUR),
+    Demand("nlp", 2.0, sizes=_SMALL, shortest_seconds=1.5 * HOUR, longest_seconds=8 * HOUR),
+    Demand("speech", 4.0, sizes=_SMALL, shortest_seconds=1.5 * HOUR, longest_seconds=8 * HOUR),
+    Demand("research", 22.0, sizes=((2, 1.0),), jobs_per_sweep=6.0, shortest_seconds=2 * HOUR, day_swing=0.2),
 )
 
 
@@ -74,9 +74,9 @@ def _before_the_curtain() -> Iterator[Submission]:
 def _burst(seed: int, act: int) -> Iterator[Submission]:
     chance = Chance(seed).apart("burst", act)
     at = WARM_SECONDS + act * _ACT_SECONDS + chance.between(14, 22) * _MINUTE
-    for number in range(12):
-        name, run_seconds = f"eval-{act + 1}-{number:02}", chance.between(60, 80) * _MINUTE
-        yield Submission(at, JobSpec(name, "vision", 1, 1, run_seconds, checkpoint_seconds=HOUR))
+    for number in range(7):
+        name, run_seconds = f"eval-{act + 1}-{number + 1}", chance.between(60, 80) * _MINUTE
+        yield Submission(at, JobSpec(name, "vision", 1, 2, run_seconds, checkpoint_seconds=HOUR))
 
 
 def _trouble(seed: int, act: int) -> StorageTrouble:
@@ -88,6 +88,6 @@ def _trouble(seed: int, act: int) -> StorageTrouble:
 def _behind(trouble: StorageTrouble) -> Iterator[Submission]:
     """Work that comes while the storage is slow, and finds its tenant's quota still held by slow jobs."""
     at = WARM_SECONDS + trouble.begins + 8 * _MINUTE
-    for number in range(14):
-        job = JobSpec(f"asr-{int(trouble.begins)}-{number:02}", trouble.tenant, 1, 1, 25 * _MINUTE)
-        yield Submission(at, replace(job, checkpoint_seconds=HOUR))
+    for number in range(10):
+        name = f"asr-{int(trouble.begins // _ACT_SECONDS) + 1}-{number + 1}"
+        yield Submission(at, JobSpec(name, trouble.tenant, 1, 2, 25 * _MINUTE, checkpoint_seconds=HOUR))

@@ -43,6 +43,8 @@ class Cluster:
         self.gangs: dict[str, Gang] = {}
         """By uid: all that did not finish long ago."""
         self.faults: list[Fault] = []
+        self._promised: dict[str, str] = {}
+        """Queue → uid of the gang that others were evicted for and that is not admitted yet: it stays the head."""
         self._submitted = 0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._planned = 0
@@ -130,24 +132,32 @@ class Cluster:
     def _settle(self) -> None:
         """Scheduling cycles until nothing more can start, then nodes for the pods of what was admitted."""
         for _ in range(_CYCLES_PER_GANG * (1 + len(self.gangs))):
-            waiting: dict[str, list[Gang]] = defaultdict(list)
-            for gang in queue_order(self.of_phase(GangPhase.PENDING)):
-                waiting[gang.spec.tenant].append(gang)
-            steps = cycle(self.tree, waiting, self.of_phase(GangPhase.ADMITTED, GangPhase.RUNNING))
+            steps = cycle(self.tree, self._waiting(), self.of_phase(GangPhase.ADMITTED, GangPhase.RUNNING))
             if not steps:
                 break
             for step in steps:
                 if isinstance(step, Admit):
                     self._admit(step.gang)
                 else:
+                    self._promised[step.gang.spec.tenant] = step.gang.uid
                     for victim in step.victims:
                         self._evict(victim, step.gang)
         else:
             raise InvariantError(f"no end of scheduling cycles at {self.now}")
         self._bind()
 
+    def _waiting(self) -> Mapping[str, list[Gang]]:
+        """Queue → its gangs, the one that room was made for first."""
+        waiting: dict[str, list[Gang]] = defaultdict(list)
+        for gang in queue_order(self.of_phase(GangPhase.PENDING)):
+            place = 0 if self._promised.get(gang.spec.tenant) == gang.uid else len(waiting[gang.spec.tenant])
+            waiting[gang.spec.tenant].insert(place, gang)
+        return waiting
+
     def _admit(self, gang: Gang) -> None:
         self.tree.hold(gang.spec.tenant, gang.spec.gpus)
+        if self._promised.get(gang.spec.tenant) == gang.uid:
+            del self._promised[gang.spec.tenant]
         gang.phase, gang.admitted_at, gang.round = GangPhase.ADMITTED, self.now, gang.round + 1
 
     def _bind(self) -> None:

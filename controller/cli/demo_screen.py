@@ -110,14 +110,16 @@ def _legend() -> RenderableType:
     )  # fmt: skip
 
 
-def _entries(entries: Sequence[Entry], begins_at: float) -> RenderableType:
+def _entries(entries: Sequence[Entry], begins_at: float, most: int = 230) -> RenderableType:
+    """The entries, each cut to `most` letters: the status page has the whole."""
     if not entries:
         return Text("Nothing yet: everyday work.", style="dim")
     rows = table(left("", no_wrap=True), left("", no_wrap=True), left(""))
     rows.show_header = False
     for entry in entries:
+        text = entry.text if len(entry.text) <= most else f"{entry.text[:most].rsplit(' ', 1)[0]} …"
         moment = datetime.fromtimestamp(max(0.0, entry.at - begins_at), UTC).strftime("+%M:%S")
-        rows.add_row(Text(moment, style="dim"), Text(entry.kind.value, style=_STYLES[entry.kind]), Text(entry.text))
+        rows.add_row(Text(moment, style="dim"), Text(entry.kind.value, style=_STYLES[entry.kind]), Text(text))
     return rows
 
 

@@ -111,10 +111,12 @@ class Chronicle:
         if verdict and name not in self.verdicts:
             self.verdicts[name] = verdict
             self._tell(now, Kind.VERDICT, f"{verdict}: {change['verdict_reason']} ({name}).")
+        ended = bool(change.get("ended_at"))
         if change.get("return_reason") and self._once(("back", name)):
-            self._tell(now, Kind.BACK, f"{name} goes back to the baseline: {change['return_reason']}.")
-        if change.get("ended_at") and self._once(("ended", name)):
-            self._tell(now, Kind.BACK, f"{name} has ended; nothing of it is left in force.")
+            goes = "went" if ended and self._once(("ended", name)) else "goes softly"
+            self._tell(now, Kind.BACK, f"{name} {goes} back to the baseline: {change['return_reason']}.")
+        elif ended and self._once(("ended", name)):
+            self._tell(now, Kind.BACK, f"{name} has gone back; all stands at the baseline again.")
 
     def _once(self, key: tuple[str, ...]) -> bool:
         if key in self._seen:

@@ -7,7 +7,7 @@ Times are nominal seconds; the seed moves them a little.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +22,7 @@ _PLAY_SECONDS: Final = 7 * 24 * HOUR
 _ACT_SECONDS: Final = 6 * HOUR
 """The two events come again with this period."""
 _MINUTE: Final = 60.0
+_QUIET_SECONDS: Final = HOUR
 _SMALL: Final = tuple((gpus, weight) for gpus, weight in SIZES if gpus <= 2)
 """Half a node and more is left out: eight nodes are too few for the tail of a cluster of hundreds."""
 
@@ -54,9 +55,9 @@ class Story:
 
 def arranged(seed: int) -> Story:
     """The story of this seed."""
-    everyday = submissions(DEMANDS, seed, WARM_SECONDS + _PLAY_SECONDS, _FIRST_HOUR)
     acts = range(int(_PLAY_SECONDS // _ACT_SECONDS))
     events = [one for act in acts for one in _burst(seed, act)]
+    everyday = _without_noise(submissions(DEMANDS, seed, WARM_SECONDS + _PLAY_SECONDS, _FIRST_HOUR), events)
     troubles = tuple(_trouble(seed, act) for act in acts)
     queued = [one for trouble in troubles for one in _behind(trouble)]
     shown = (*_before_the_curtain(), *everyday, *events, *queued)
@@ -74,9 +75,17 @@ def _before_the_curtain() -> Iterator[Submission]:
 def _burst(seed: int, act: int) -> Iterator[Submission]:
     chance = Chance(seed).apart("burst", act)
     at = WARM_SECONDS + act * _ACT_SECONDS + chance.between(14, 22) * _MINUTE
-    for number in range(7):
+    for number in range(9):
         name, run_seconds = f"eval-{act + 1}-{number + 1}", chance.between(60, 80) * _MINUTE
         yield Submission(at, JobSpec(name, "vision", 1, 2, run_seconds, checkpoint_seconds=HOUR))
+
+
+def _without_noise(everyday: Iterable[Submission], events: Iterable[Submission]) -> Iterator[Submission]:
+    """The tenant of a burst hands in nothing else for a while: what follows can be seen to follow from the burst."""
+    bursts = {(one.job.tenant, one.at) for one in events}
+    for one in everyday:
+        if not any(one.job.tenant == tenant and at - _MINUTE < one.at < at + _QUIET_SECONDS for tenant, at in bursts):
+            yield one
 
 
 def _trouble(seed: int, act: int) -> StorageTrouble:

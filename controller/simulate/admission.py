@@ -7,6 +7,7 @@ afterwards those that turn out not to be needed are spared, last chosen first. D
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,8 +31,8 @@ class Preempt:
 
 
 def queue_order(gangs: Iterable[Gang]) -> list[Gang]:
-    """As a queue serves its work: priority, then age."""
-    return sorted(gangs, key=lambda gang: (-gang.spec.priority, gang.created_at, gang.number))
+    """As a queue serves its work: priority, then age in whole seconds as the API keeps it, then uid."""
+    return sorted(gangs, key=lambda gang: (-gang.spec.priority, math.floor(gang.created_at), gang.uid))
 
 
 def cycle(
@@ -49,9 +50,9 @@ def cycle(
     return ()
 
 
-def _entry_order(tree: QuotaTree, gang: Gang) -> tuple[int, int, float, int]:
+def _entry_order(tree: QuotaTree, gang: Gang) -> tuple[int, int, int, str]:
     height = tree.borrowing_height(gang.spec.tenant, gang.spec.gpus)
-    return (height, -gang.spec.priority, gang.created_at, gang.number)
+    return (height, -gang.spec.priority, math.floor(gang.created_at), gang.uid)
 
 
 def _head(tree: QuotaTree, gangs: Sequence[Gang], admitted: Sequence[Gang]) -> tuple[Gang, tuple[Gang, ...]] | None:
@@ -96,7 +97,7 @@ def _candidates(tree: QuotaTree, gang: Gang, admitted: Sequence[Gang]) -> list[G
         if (other.spec.tenant in reach if other.spec.tenant != queue else other.spec.priority < gang.spec.priority)
     ]
     return sorted(
-        found, key=lambda g: (g.spec.tenant == queue, g.spec.priority, -(g.admitted_at or 0.0), -g.number)
+        found, key=lambda g: (g.spec.tenant == queue, g.spec.priority, -math.floor(g.admitted_at or 0.0), g.uid)
     )
 
 

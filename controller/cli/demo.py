@@ -34,7 +34,9 @@ _LOOK_SECONDS = 0.5
 def demo(
     duration: Annotated[
         str | None,
-        typer.Option("--for", help="End by itself after so long, such as 120s; without it: until Ctrl-C.", metavar="TIME"),
+        typer.Option(
+            "--for", help="End by itself after so long, such as 120s; without it: until Ctrl-C.", metavar="TIME"
+        ),
     ] = None,
     time_scale: Annotated[
         float, typer.Option("--time-scale", min=1.0, max=600.0, help="So many times faster than real time.")
@@ -43,8 +45,8 @@ def demo(
         Path | None,
         typer.Option(
             "--trace",
-            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp, duration "
-            "(seconds), num_gpus, cluster (who submitted).",
+            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp, "
+            "duration (seconds), num_gpus, cluster (who submitted).",
             metavar="FILE",
         ),
     ] = None,
@@ -57,8 +59,8 @@ def demo(
     """Watch the whole loop work, without a cluster: a tenant starves, an alert rings, quota moves, it helped.
 
     Real: Prometheus and Alertmanager with the generated rules, the collector, the doorbell, the loop and its decisions.
-    Simulated: the cluster, and the values of its GPU, Ceph and RDMA exporters. Later a disk of the storage gets slow, and
-    the loop names it and moves no quota for it.
+    Simulated: the cluster, and the values of its GPU, Ceph and RDMA exporters. Later a disk of the storage gets slow,
+    and the loop names it and moves no quota for it.
 
     Exit code 0 when an alert was delivered, a change was made, one helped, and none followed a wrong cause; else 1. The
     first verdict comes within a minute and a half. Everything that was started is stopped at the end.

@@ -57,8 +57,8 @@ def closing_words(summary: Summary, entries: Sequence[Entry], begins_at: float) 
         f"The storage fault was {'named and left alone' if summary.storage_fault_named else 'not named yet'}."
     )
     real = (
-        "Real: Prometheus, Alertmanager, rules, collector, doorbell, loop. Simulated: the cluster and what its exporters "
-        "say. Everything that was started has been stopped."
+        "Real: Prometheus, Alertmanager, rules, collector, doorbell, loop. Simulated: the cluster and what its "
+        "exporters say. Everything that was started has been stopped."
     )
     style = "bold green" if summary.passed else "bold yellow"
     return Group(
@@ -70,7 +70,9 @@ def _head(performance: Performance, now: float) -> RenderableType:
     scale = performance.play.time_scale
     pace = f"1 s here is {format_duration(scale)} there; {format_duration(now * scale)} have passed"
     line = Text.assemble(("Trimtab demo", "bold"), f"   {pace}")
-    real = Text("real: Prometheus, Alertmanager, rules, collector, doorbell, loop   simulated: the cluster", style="dim")
+    real = Text(
+        "real: Prometheus, Alertmanager, rules, collector, doorbell, loop   simulated: the cluster", style="dim"
+    )
     pages = Text(f"status page {performance.page_url}   Prometheus {performance.prometheus_url}", style="dim")
     return Group(line, real, pages, Text(""))
 
@@ -104,10 +106,11 @@ def _bars(views: Sequence[TenantView], late: dict[str, int]) -> RenderableType:
 
 
 def _legend() -> RenderableType:
-    return Text.assemble(
-        ("█", "green"), " own  ", ("░", "green"), " own, free  ", ("█", "yellow"), " borrowed  ", ("·", "red"), " waits",
-        style="dim",
-    )  # fmt: skip
+    signs = (("█", "green", "own"), ("░", "green", "own, free"), ("█", "yellow", "borrowed"), ("·", "red", "waits"))
+    legend = Text(style="dim")
+    for sign, style, meaning in signs:
+        legend.append(sign, style=style).append(f" {meaning}   ")
+    return legend
 
 
 def _entries(entries: Sequence[Entry], begins_at: float, most: int = 230) -> RenderableType:

@@ -19,12 +19,12 @@ def ceph_text(model: CephModel) -> str:
     return text_of((*_cluster(model), *_osds(model.osds), *_images(model)))
 
 
-def _gauge(name: str, help: str, rows: _Rows) -> TextFamily:
-    return TextFamily(name, "gauge", help, tuple(rows))
+def _gauge(name: str, meaning: str, rows: _Rows) -> TextFamily:
+    return TextFamily(name, "gauge", meaning, tuple(rows))
 
 
-def _counter(name: str, help: str, rows: _Rows) -> TextFamily:
-    return TextFamily(name, "counter", help, tuple(rows))
+def _counter(name: str, meaning: str, rows: _Rows) -> TextFamily:
+    return TextFamily(name, "counter", meaning, tuple(rows))
 
 
 def _cluster(model: CephModel) -> Iterator[TextFamily]:
@@ -62,12 +62,16 @@ def _images(model: CephModel) -> Iterator[TextFamily]:
         count = [(labels, it.operations) for labels, it in rows]
         yield _counter(f"ceph_rbd_{direction}_ops", f"RBD image {direction}s count", count)
         # Nanoseconds, whatever the help text of the real page says.
-        yield from _io(f"ceph_rbd_{direction}", f"RBD image {direction}s", f"ceph_rbd_{direction}_bytes", rows, _NANOSECONDS)
+        yield from _io(
+            f"ceph_rbd_{direction}", f"RBD image {direction}s", f"ceph_rbd_{direction}_bytes", rows, _NANOSECONDS
+        )
 
 
 def _io(stem: str, what: str, bytes_name: str, rows: _Counted, unit: float) -> Iterator[TextFamily]:
     """Latency as sum and count, and bytes."""
     total = [(labels, it.latency_seconds * unit) for labels, it in rows]
     yield _counter(f"{stem}_latency_sum", f"Latency of {what} Total", total)
-    yield _counter(f"{stem}_latency_count", f"Latency of {what} Count", [(labels, it.operations) for labels, it in rows])
+    yield _counter(
+        f"{stem}_latency_count", f"Latency of {what} Count", [(labels, it.operations) for labels, it in rows]
+    )
     yield _counter(bytes_name, f"Bytes of {what}", [(labels, it.bytes) for labels, it in rows])

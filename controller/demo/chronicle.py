@@ -86,7 +86,7 @@ class Chronicle:
             self._tell(now, Kind.ALERT, f"{alert['alert']}{about}: {alert['summary']}")
 
     def _findings(self, findings: Sequence[Mapping[str, Any]], now: float) -> None:
-        present = {(item["tenant"], item["kind"], item["cause"]) for item in findings}
+        present: set[tuple[str, ...]] = {(item["tenant"], item["kind"], item["cause"]) for item in findings}
         for item in findings:
             if item["cause"] == "ceph":
                 right = item["tenant"] in self.troubled(now)

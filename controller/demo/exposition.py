@@ -12,7 +12,7 @@ class TextFamily:
 
     name: str
     kind: str
-    help: str
+    meaning: str
     rows: tuple[tuple[Mapping[str, str], float], ...]
 
 
@@ -20,7 +20,7 @@ def text_of(families: Iterable[TextFamily]) -> str:
     """The page."""
     lines: list[str] = []
     for family in families:
-        lines += [f"# HELP {family.name} {family.help}", f"# TYPE {family.name} {family.kind}"]
+        lines += [f"# HELP {family.name} {family.meaning}", f"# TYPE {family.name} {family.kind}"]
         lines += [f"{family.name}{_labels(labels)} {value:.17g}" for labels, value in family.rows]
     return "\n".join(lines) + "\n" if lines else ""
 

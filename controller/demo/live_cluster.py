@@ -1,6 +1,6 @@
 """The simulated cluster in real time: whoever looks lets it catch up with the clock first. Safe for many threads.
 
-It plays the API server for the collector and the loop (pictures, own Cohorts, applied leaves), and the exporters (texts).
+It plays the API server for the collector and the loop (pictures, own Cohorts, applied leaves), and the exporters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from controller.demo.ceph_text import ceph_text
 from controller.demo.gpu_text import GpuDevice, Holder, exposition_text
 from controller.demo.rdma_text import RdmaModel, rdma_text
 from controller.demo.scenery import PRODUCT, Scenery, image_of
-from controller.demo.story import WARM_SECONDS, Story, StorageTrouble
+from controller.demo.story import WARM_SECONDS, StorageTrouble, Story
 from controller.simulate.cluster import Cluster
 from controller.simulate.faults import StorageFault
 from controller.simulate.gang import Gang, GangPhase

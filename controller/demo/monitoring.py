@@ -50,11 +50,13 @@ def install_programs() -> Programs:
     """Install them where root may do so on Debian or Ubuntu. Raises ProgramsMissing with what to do instead."""
     command = " ".join(_INSTALL)
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise ProgramsMissing(f"Prometheus and Alertmanager are needed on PATH; on Debian or Ubuntu, as root: {command}")
+        raise ProgramsMissing(
+            f"Prometheus and Alertmanager are needed on PATH; on Debian or Ubuntu, as root: {command}"
+        )
     # Their packages would start them as services; the demo starts its own.
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    for argv in (("apt-get", "-qq", "update"), _INSTALL):
-        done = subprocess.run(argv, env=environment, capture_output=True, text=True)
+    subprocess.run(("apt-get", "-qq", "update"), env=environment, capture_output=True, check=False)
+    done = subprocess.run(_INSTALL, env=environment, capture_output=True, text=True, check=False)
     found = find_programs()
     if found is None:
         raise ProgramsMissing(f"{command} did not help: {(done.stderr.strip() or done.stdout.strip())[-300:]}")

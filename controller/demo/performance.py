@@ -112,9 +112,7 @@ class Performance:
         self._monitoring.start()
         self.prometheus_url = self._monitoring.prometheus_url
         self._say("warming the cluster up")
-        self.cluster = LiveCluster(
-            self.play.scenery, self.play.story, self.play.time_scale, self.play.seed, time.time
-        )
+        self.cluster = LiveCluster(self.play.scenery, self.play.story, self.play.time_scale, self.play.seed, time.time)
         self.chronicle = Chronicle(time.time, self.cluster.troubled)
         documents = folder / "documents.yaml"
         documents.write_text(self.play.scenery.documents_text())
@@ -166,7 +164,9 @@ class Performance:
         leader = SoleLeader()
         controller = Controller(
             configuration=configuration,
-            observer=Observer(self.cluster, evidence, self.cluster, WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / scale)),
+            observer=Observer(
+                self.cluster, evidence, self.cluster, WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / scale)
+            ),
             store=MemoryLedger(),
             actuator=SandboxActuator(self.cluster),
             fence=leader,

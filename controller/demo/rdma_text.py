@@ -35,11 +35,13 @@ def rdma_text(model: RdmaModel) -> str:
 
 
 def _families(model: RdmaModel) -> Iterator[TextFamily]:
-    ports = [({"device": "mlx5_0", "port": "1", "instance": node}, model.bytes_of.get(node, 0.0)) for node in model.nodes]
+    ports = [
+        ({"device": "mlx5_0", "port": "1", "instance": node}, model.bytes_of.get(node, 0.0)) for node in model.nodes
+    ]
 
-    def family(name: str, kind: str, help: str, factor: float, constant: float = 0.0) -> TextFamily:
+    def family(name: str, kind: str, meaning: str, factor: float, constant: float = 0.0) -> TextFamily:
         rows = tuple((labels, sent * factor + constant) for labels, sent in ports)
-        return TextFamily(f"node_infiniband_{name}", kind, help, rows)
+        return TextFamily(f"node_infiniband_{name}", kind, meaning, rows)
 
     for word in ("received", "transmitted"):
         yield family(f"port_data_{word}_bytes_total", "counter", f"Number of data octets {word} on all links", 1.0)

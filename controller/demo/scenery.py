@@ -93,7 +93,9 @@ class Scenery:
         data = {"name": "data", "kind": "storage-latency", "storage": "rbd", "within": "50ms", "target": 0.99}
         for one in self.tenants:
             pool = {"pool": POOL, "guarantee": one.floor, "floating": one.floating, "burst": one.burst}
-            objectives = [{**data, "quantile": 0.99}] if one.tier == "best-effort" else [waits, {**data, "quantile": 0.99}]
+            objectives = (
+                [{**data, "quantile": 0.99}] if one.tier == "best-effort" else [waits, {**data, "quantile": 0.99}]
+            )
             members = {"namespaces": [one.name]}
             spec = {"tier": one.tier, "members": members, "pools": [pool], "objectives": objectives}
             yield _document("Tenant", one.name, spec)

@@ -21,9 +21,13 @@ class MemoryLedger:
         """Keep it."""
         self.texts = tuple(change_text(change) for change in ledger.changes)
 
+    def load(self) -> Ledger:
+        """Read it again. Raises ValueError for a text that is no change."""
+        return Ledger(tuple(read_change(text) for text in self.texts))
+
     def reload(self, before: Ledger) -> Ledger:
         """Read it again, keeping of `before` what only lives in memory."""
-        return replace(before, changes=tuple(read_change(text) for text in self.texts))
+        return replace(before, changes=self.load().changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,9 @@ class SoleLeader:
 
     def check(self) -> None:
         """Nobody else can hold it."""
+
+    def release(self) -> None:
+        """Nobody waits for it."""
 
 
 def never_paused() -> Control:

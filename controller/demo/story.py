@@ -1,8 +1,8 @@
 """What happens in a demonstration, and when: everyday work from the generator, and two events put into it. Pure.
 
-The cluster has run for eight hours when the curtain rises. Then a burst of a critical tenant finds the lent quota taken;
-later the storage of another tenant gets slow while its queue is full, which looks alike and is no matter of scheduling.
-Times are nominal seconds; the seed moves them a little.
+The cluster has run for eight hours when the curtain rises. Then a burst of a critical tenant finds the lent quota
+taken; later the storage of another tenant gets slow while its queue is full, which looks alike and is no matter of
+scheduling. Times are nominal seconds; the seed moves them a little.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def reference(work: Work) -> WorkRef:
 def usable_quota(snapshot: Snapshot, beneficiary: TenantPool, floats: Mapping[str, int]) -> int:
     """Quota of the pool that `beneficiary` could use now without an eviction; 0 when it is not known.
 
-    What a tenant does not use of its own float is its reserve and nobody else's. `floats`: tenant → float after the move.
+    What a tenant does not use of its own float is its reserve and nobody else's. `floats`: tenant → float after the
+    move.
     """
     state = snapshot.pools[beneficiary.pool]
     if not isinstance(state.quota_total, Known):

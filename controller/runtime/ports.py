@@ -18,6 +18,9 @@ class LedgerKeeper(Protocol):
     unreadable: dict[str, str]
     """Entries that are no change, and why."""
 
+    def load(self) -> Ledger:
+        """The ledger as it is kept."""
+
     def save(self, ledger: Ledger) -> None:
         """Write it if it differs from what is kept; returns once it is durable."""
 
@@ -46,6 +49,9 @@ class Leadership(Protocol):
 
     def check(self) -> None:
         """Raise FenceError unless it is ours."""
+
+    def release(self) -> None:
+        """Let go, so that the next one need not wait."""
 
 
 class StatusKeeper(Protocol):

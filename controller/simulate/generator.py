@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from controller.simulate.chance import Chance
 from controller.simulate.cluster_spec import JobSpec, Submission
@@ -53,10 +54,10 @@ class Demand:
 
 def run_seconds(share: float) -> float:
     """The run time that `share` (0 to 1) of all jobs stay within: Pareto pieces through the published points."""
-    for (low, shorter), (high, longer) in zip(RUN_SECONDS, RUN_SECONDS[1:], strict=False):
+    for (low, shorter), (high, longer) in pairwise(RUN_SECONDS):
         if share <= high:
             begin, end, here = (-math.log1p(-min(p, 1 - 1e-12)) for p in (low, high, share))
-            return shorter * (longer / shorter) ** ((here - begin) / (end - begin))
+            return shorter * math.pow(longer / shorter, (here - begin) / (end - begin))
     return RUN_SECONDS[-1][1]
 
 

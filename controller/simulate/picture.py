@@ -42,7 +42,9 @@ def picture_of(cluster: Cluster, now: float) -> Picture:
     pods = [pod for gang in gangs if gang.phase in _PLACED for pod in _pods(cluster, gang)]
     return Picture(
         taken_at=now,
-        nodes={name: Node(name, spec.node_labels, {GPU: spec.gpus_per_node}, True, False) for name in cluster.nodes.slots},
+        nodes={
+            name: Node(name, spec.node_labels, {GPU: spec.gpus_per_node}, True, False) for name in cluster.nodes.slots
+        },
         namespaces={name: Namespace(name, {}) for name in tenants},
         pods={pod.uid: pod for pod in pods},
         jobs={gang.job_uid: _job(gang) for gang in gangs},

@@ -79,7 +79,7 @@ class QuotaTree:
             step = self._nodes[step].parent
 
     def borrowing_height(self, queue: str, gpus: int) -> int:
-        """How many levels up the smallest subtree stands whose own quota would cover `gpus` more; 0: the queue's own."""
+        """How many levels up the smallest subtree stands whose quota would cover `gpus` more; 0: the queue itself."""
         remaining, height = gpus, 0
         for height, name in enumerate(self.path(queue)):
             if not self.is_borrowing(name, remaining):

@@ -1,4 +1,4 @@
-"""Reads a trace as CSV, plain or gzip, in the form in which the Philly trace is published; also for traces of one's own.
+"""Reads a trace as CSV, plain or gzip, in the form of the published Philly trace; also for traces of one's own.
 
 Columns, in any order, others are ignored:
 

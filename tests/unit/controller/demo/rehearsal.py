@@ -1,4 +1,4 @@
-"""A demonstration without Prometheus and without waiting: the real loop's body over the live cluster on a clock of ours."""
+"""A demonstration without Prometheus and without waiting: the loop's body over the live cluster on our own clock."""
 
 from __future__ import annotations
 

@@ -51,7 +51,6 @@ class Chronicle:
     wrong_cause_changes: int = 0
     storage_named: set[str] = field(default_factory=set)
     """Tenants whose storage was named as the cause while it was in trouble."""
-    storage_named_wrongly: set[str] = field(default_factory=set)
     _seen: set[tuple[str, ...]] = field(default_factory=set)
     _found: set[tuple[str, ...]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -88,9 +87,8 @@ class Chronicle:
     def _findings(self, findings: Sequence[Mapping[str, Any]], now: float) -> None:
         present: set[tuple[str, ...]] = {(item["tenant"], item["kind"], item["cause"]) for item in findings}
         for item in findings:
-            if item["cause"] == "ceph":
-                right = item["tenant"] in self.troubled(now)
-                (self.storage_named if right else self.storage_named_wrongly).add(item["tenant"])
+            if item["cause"] == "ceph" and item["tenant"] in self.troubled(now):
+                self.storage_named.add(item["tenant"])
             if (item["tenant"], item["kind"], item["cause"]) in self._found:
                 continue
             alone = item["cause"] in _NOT_SCHEDULING

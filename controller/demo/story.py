@@ -30,7 +30,7 @@ DEMANDS: Final = (
     Demand("vision", 6.0, sizes=_SMALL, shortest_seconds=1.5 * HOUR, longest_seconds=8 * HOUR),
     Demand("nlp", 2.0, sizes=_SMALL, shortest_seconds=1.5 * HOUR, longest_seconds=8 * HOUR),
     Demand("speech", 4.0, sizes=_SMALL, shortest_seconds=1.5 * HOUR, longest_seconds=8 * HOUR),
-    Demand("research", 22.0, sizes=((2, 1.0),), jobs_per_sweep=6.0, shortest_seconds=2 * HOUR, day_swing=0.2),
+    Demand("research", 22.0, sizes=((1, 1.0),), jobs_per_sweep=6.0, shortest_seconds=2 * HOUR, day_swing=0.2),
 )
 
 
@@ -67,17 +67,17 @@ def arranged(seed: int) -> Story:
 def _before_the_curtain() -> Iterator[Submission]:
     """A long training over two nodes, and the backlog of those who take whatever is free."""
     yield Submission(0.0, JobSpec("pretrain", "nlp", 2, 8, 5 * 24 * HOUR, checkpoint_seconds=HOUR))
-    for number in range(24):
-        job = JobSpec(f"grid-{number:02}", "research", 1, 2, (9 + number % 6) * HOUR, checkpoint_seconds=HOUR)
+    for number in range(44):
+        job = JobSpec(f"grid-{number:02}", "research", 1, 1, (9 + number % 6) * HOUR, checkpoint_seconds=HOUR)
         yield Submission(0.25 * HOUR, job)
 
 
 def _burst(seed: int, act: int) -> Iterator[Submission]:
     chance = Chance(seed).apart("burst", act)
     at = WARM_SECONDS + act * _ACT_SECONDS + chance.between(14, 22) * _MINUTE
-    for number in range(9):
+    for number in range(16):
         name, run_seconds = f"eval-{act + 1}-{number + 1}", chance.between(60, 80) * _MINUTE
-        yield Submission(at, JobSpec(name, "vision", 1, 2, run_seconds, checkpoint_seconds=HOUR))
+        yield Submission(at, JobSpec(name, "vision", 1, 1, run_seconds, checkpoint_seconds=HOUR))
 
 
 def _without_noise(everyday: Iterable[Submission], events: Iterable[Submission]) -> Iterator[Submission]:
@@ -97,6 +97,6 @@ def _trouble(seed: int, act: int) -> StorageTrouble:
 def _behind(trouble: StorageTrouble) -> Iterator[Submission]:
     """Work that comes while the storage is slow, and finds its tenant's quota still held by slow jobs."""
     at = WARM_SECONDS + trouble.begins + 8 * _MINUTE
-    for number in range(10):
+    for number in range(18):
         name = f"asr-{int(trouble.begins // _ACT_SECONDS) + 1}-{number + 1}"
-        yield Submission(at, JobSpec(name, trouble.tenant, 1, 2, 25 * _MINUTE, checkpoint_seconds=HOUR))
+        yield Submission(at, JobSpec(name, trouble.tenant, 1, 1, 25 * _MINUTE, checkpoint_seconds=HOUR))

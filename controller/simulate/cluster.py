@@ -45,6 +45,7 @@ class Cluster:
         self.faults: list[Fault] = []
         self._promised: dict[str, str] = {}
         """Queue → uid of the gang that others were evicted for and that is not admitted yet: it stays the head."""
+        self._names: set[tuple[str, str]] = set()
         self._submitted = 0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._planned = 0
@@ -63,6 +64,9 @@ class Cluster:
             )
         if not job.run_seconds > 0:
             raise ValueError(f"job {job.name}: runs {job.run_seconds} s, expected more than 0")
+        if (job.tenant, job.name) in self._names:
+            raise ValueError(f"job {job.name}: {job.tenant} has one of that name already")
+        self._names.add((job.tenant, job.name))
         self._at(self.now if at is None else at, lambda: self._arrive(job))
         if at is None:
             self.advance(self.now)

@@ -38,7 +38,7 @@ from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.logs import log_as_json
 from controller.runtime.loop import Loop
-from controller.runtime.observe import Observer
+from controller.runtime.observe import EvidenceSource, Observer
 from controller.runtime.status import StatusBoard
 from controller.runtime.tick import Controller
 from controller.runtime.web import application
@@ -123,7 +123,11 @@ class Performance:
         doorbell = Doorbell(token_file.read_text())
         targets["trimtab-controller"] = self._open_door(doorbell)
         self._monitoring.watch(targets, site, self.play.time_scale, (f"{self.page_url}/alerts", token_file))
-        self._run("loop", self._loop(configuration, doorbell).run)
+        evidence = self._evidence()
+        # A loop that is blind at first would hold and say so: true, and no way to begin.
+        scaled = site.scaled(self.play.time_scale)
+        wait_until(lambda: not evidence(scaled, time.time()).blind, "the collector's series in Prometheus")
+        self._run("loop", self._loop(configuration, doorbell, evidence).run)
 
     def _serve_exporters(self) -> dict[str, str]:
         cluster = self.cluster
@@ -154,14 +158,16 @@ class Performance:
         self.page_url = f"http://{self.play.listen.host or _LOOPBACK}:{door.port}"
         return f"{self.page_url}/metrics"
 
-    def _loop(self, configuration: Configuration, doorbell: Doorbell) -> Loop:
-        scale, prometheus = self.play.time_scale, Prometheus(self.prometheus_url)
-        limits = EvidenceLimits(time_scale=scale)
+    def _evidence(self) -> EvidenceSource:
+        prometheus, limits = Prometheus(self.prometheus_url), EvidenceLimits(time_scale=self.play.time_scale)
 
         def evidence(site: Site, now: float) -> Evidence:
             return read_evidence(prometheus, site, now, limits)
 
-        leader = SoleLeader()
+        return evidence
+
+    def _loop(self, configuration: Configuration, doorbell: Doorbell, evidence: EvidenceSource) -> Loop:
+        scale, leader = self.play.time_scale, SoleLeader()
         controller = Controller(
             configuration=configuration,
             observer=Observer(

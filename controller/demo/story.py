@@ -74,7 +74,7 @@ def _before_the_curtain() -> Iterator[Submission]:
 
 def _burst(seed: int, act: int) -> Iterator[Submission]:
     chance = Chance(seed).apart("burst", act)
-    at = WARM_SECONDS + act * _ACT_SECONDS + chance.between(14, 22) * _MINUTE
+    at = WARM_SECONDS + act * _ACT_SECONDS + chance.between(20, 28) * _MINUTE
     for number in range(16):
         name, run_seconds = f"eval-{act + 1}-{number + 1}", chance.between(60, 80) * _MINUTE
         yield Submission(at, JobSpec(name, "vision", 1, 1, run_seconds, checkpoint_seconds=HOUR))

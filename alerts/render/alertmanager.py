@@ -10,7 +10,7 @@ from alerts.rules.timing import Timing, promql_duration
 
 GROUP_BY: Final = ("cluster", "tenant", "pool")
 """One post per tenant and pool, whatever the reasons: the loop looks once."""
-DOORBELL_URL: Final = "http://trimtab-controller.trimtab.svc:8080/alerts"
+DOORBELL_URL: Final = "http://trimtab-controller.trimtab-system.svc:9109/alerts"
 TOKEN_FILE: Final = "/etc/alertmanager/secrets/trimtab-doorbell/token"
 
 _GROUP_WAIT_SECONDS: Final = 5.0

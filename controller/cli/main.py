@@ -58,6 +58,9 @@ VERBS: Final = (
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("demo", "controller.cli.demo:demo", "The whole loop in three minutes, without a cluster."),
+    Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),
+    Verb("render rbac", "controller.cli.render:render_rbac", "Service accounts and roles, as few rights as can be."),
+    Verb("render rules", "controller.cli.render:render_rules", "Prometheus rules with this site's own objectives."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
     Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),
@@ -90,7 +93,10 @@ def _flowing(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-_GROUPS: Final = {"run": "Run one of the long-lived programs."}
+_GROUPS: Final = {
+    "render": "Print a manifest or rule file made from the documents.",
+    "run": "Run one of the long-lived programs.",
+}
 
 
 def main() -> NoReturn:

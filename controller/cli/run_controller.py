@@ -14,11 +14,10 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.api.policy import Mode
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale
+from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
 from controller.runtime.assembly import Settings, loop_for
 from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
@@ -105,17 +104,14 @@ def _until_stopped(loop: Loop, watch: ClusterWatch, stop: threading.Event) -> No
 
 
 def _token(file: Path | None) -> str:
+    """The token in that file; "" without a file. Raises InputError."""
     if file is None:
         return ""
     try:
-        return file.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise InputError((Mistake("--webhook-token-file", str(file), f"a file that can be read ({error})"),)) from error
-
-
-def mode_of(word: str) -> Mode:
-    """The mode of that word. Raises InputError."""
-    found = {mode.word: mode for mode in Mode}.get(word)
-    if found is None:
-        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
-    return found
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        place = f"--webhook-token-file {file}"
+        raise InputError((Mistake(place, str(error), "a file with the token in UTF-8"),)) from error
+    if not token:
+        raise InputError((Mistake(f"--webhook-token-file {file}", "an empty file", "a token"),))
+    return token

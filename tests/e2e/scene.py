@@ -21,7 +21,7 @@ from alerts.rules.groups import rule_groups
 from controller.api.documents import Documents, parse_documents
 from controller.api.policy import Mode
 from controller.demo.processes import Service, answers, free_port, wait_until
-from controller.knobs.rights import Rule, home_rules, reading_rules, steering_rules
+from controller.knobs.rights import Rule, cap_rules, home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
 from tests.testbed.cluster import BORROW, GPU, Site, namespace
@@ -152,7 +152,8 @@ class Scene:
         native = self.site.engine == "native"
         own = [] if native else [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
         ceiling = {mode.word: mode for mode in Mode}[max_mode]
-        rules = [*reading_rules(), *steering_rules(own, ceiling, caps=native), *home_rules(ceiling)]
+        rules = [*reading_rules(), *steering_rules(own, ceiling), *home_rules(ceiling)]
+        rules += cap_rules(ceiling) if native else []
         return self.bed.kubernetes.user("trimtab-controller", rules).kubeconfig
 
     def service(self, name: str) -> Service:
@@ -173,20 +174,25 @@ class Scene:
             service.stop()
         self._services.clear()
 
-    def _start(self, name: str, kubeconfig: Path, arguments: Sequence[str], ready: str) -> None:
+    def listen(self, name: str) -> str:
+        """host:port of a program, chosen once and kept over restarts."""
         port_file = self.folder / f"{name}.port"
         if not port_file.exists():
             port_file.write_text(str(free_port()))
-        listen = f"127.0.0.1:{port_file.read_text()}"
-        common = ["--config", str(self.folder / "documents.yaml"), "--kubeconfig", str(kubeconfig)]
-        common += ["--cluster", self.site.name, "--listen", listen, "--time-scale", str(self.terms.time_scale)]
-        argv = self.run("run", name, *common, *arguments)
+        return f"127.0.0.1:{port_file.read_text()}"
+
+    def start_program(self, name: str, arguments: Sequence[str], ready: str) -> None:
+        """Start `trimtab` with these arguments, which make it listen on `listen(name)`; wait until `ready` answers."""
+        argv, address = self.run(*arguments), f"http://{self.listen(name)}{ready}"
         environment = {"PYTHONPATH": str(_CHECKOUT)}
-        service = Service(
-            name, lambda: argv, self.folder, lambda: answers(f"http://{listen}{ready}"), environment=environment
-        )
+        service = Service(name, lambda: argv, self.folder, lambda: answers(address), environment=environment)
         self._services[name] = service
         service.start()
+
+    def _start(self, name: str, kubeconfig: Path, arguments: Sequence[str], ready: str) -> None:
+        common = ["--config", str(self.folder / "documents.yaml"), "--kubeconfig", str(kubeconfig)]
+        common += ["--cluster", self.site.name, "--time-scale", str(self.terms.time_scale)]
+        self.start_program(name, ["run", name, *common, "--listen", self.listen(name), *arguments], ready)
 
     # Monitoring
 

@@ -21,6 +21,7 @@ from tests.world import KEY, Crash, Fuse, Steering, World
 
 TENANTS = ("vision", "nlp", "ads")
 LEAVES = tuple(f"trimtab-{name}" for name in ("shared", *TENANTS))
+deaths = st.just(Fuse()) | st.builds(Fuse, st.integers(0, 9), st.booleans())
 POLICY = Policy(mode=Mode.ENFORCE, budgets=Budgets(60, 3, 60, 1e9))
 
 
@@ -49,13 +50,13 @@ class Levels(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.world.passes(seconds)
 
-    @rule(pair=st.permutations(TENANTS), gpus=st.sampled_from([2, 4, 8]))
-    def a_tenant_starves_while_another_borrows(self, pair: list[str], gpus: int) -> None:
+    @rule(pair=st.permutations(TENANTS), gpus=st.sampled_from([2, 4, 8]), dies=deaths)
+    def a_tenant_starves_while_another_borrows(self, pair: list[str], gpus: int, dies: Fuse) -> None:
         self.runs_up_to(pair[0], 8 + self.world.levels()[f"trimtab-{pair[0]}"])
         self.runs_up_to(pair[1], 8 + self.world.levels()[f"trimtab-{pair[1]}"] + 8)
         self.world.submits(pair[0], self.name(), gpus, ago=2 * HOUR)
         self.world.passes(960)
-        self.steers.ticks(2)
+        self.ticks(2, dies)
 
     @rule(tenant=st.sampled_from(TENANTS), gpus=st.sampled_from([4, 8]), late=st.booleans())
     def work_is_submitted(self, tenant: str, gpus: int, late: bool) -> None:
@@ -91,24 +92,26 @@ class Levels(RuleBasedStateMachine):
     def it_ticks(self) -> None:
         self.steers.tick()
 
-    @rule()
-    def it_ticks_twice(self) -> None:
-        self.steers.ticks(2)
+    @rule(dies=deaths)
+    def it_ticks_until_times_to_live_are_over(self, dies: Fuse) -> None:
+        self.world.passes(5 * HOUR)
+        self.ticks(2, dies)
 
-    @rule(calls=st.integers(0, 8), after=st.booleans())
-    def it_dies_in_a_tick(self, calls: int, after: bool) -> None:
-        self.steers.fuse = Fuse(calls, after)
+    def ticks(self, count: int, dies: Fuse) -> None:
+        self.steers.fuse = replace(dies)
         try:
-            self.steers.tick()
+            self.steers.ticks(count)
         except Crash:
             self.steers.restart()
-        self.steers.fuse = Fuse()
+        finally:
+            self.steers.fuse = Fuse()
 
     @precondition(lambda self: not self.marks_erased)
     @rule()
     def the_ledger_is_lost(self) -> None:
         self.steers.kept = {}
         self.steers.restart()
+        self.steers.tick()
 
     # The surroundings fail.
 
@@ -215,4 +218,4 @@ class Levels(RuleBasedStateMachine):
 
 
 TestLevels = Levels.TestCase
-TestLevels.settings = settings(max_examples=150, stateful_step_count=40)
+TestLevels.settings = settings(stateful_step_count=30)

@@ -20,7 +20,8 @@ class GoPart:
     """A part that is built from its Go module; go.mod and go.sum under parts/<name> pin every version.
 
     `binaries`: name of the file → Go package. `version_stamps`: linker variable → value, in which {version}, {major}
-    and {minor} may stand. `files`: globs inside the module that the part needs at run time.
+    and {minor} may stand. `files`: globs inside the module that the part needs at run time. `version_arguments`: what
+    makes its programs say their version.
     """
 
     name: str
@@ -28,6 +29,7 @@ class GoPart:
     binaries: Mapping[str, str]
     version_stamps: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    version_arguments: tuple[str, ...] = ("--version",)
 
     @property
     def recipe(self) -> Path:
@@ -107,6 +109,13 @@ GO_PARTS = {
             {"kueue": "sigs.k8s.io/kueue/cmd/kueue"},
             {"sigs.k8s.io/kueue/pkg/version.GitVersion": "{version}"},
             files=("config/components/crd/bases/*.yaml", "config/components/webhook/manifests.yaml"),
+        ),
+        GoPart(
+            "helm",
+            "helm.sh/helm/v4",
+            {"helm": "helm.sh/helm/v4/cmd/helm"},
+            {"helm.sh/helm/v4/internal/version.version": "{version}"},
+            version_arguments=("version", "--short"),
         ),
     )
 }

@@ -13,9 +13,9 @@ import structlog
 
 from collector.sources.errors import CredentialsProblem, SourceError
 from controller.runtime.doorbell import Doorbell
-from controller.runtime.lease import FenceError, Lease
+from controller.runtime.lease import FenceError
+from controller.runtime.ports import Leadership, StatusKeeper
 from controller.runtime.status import StatusBoard
-from controller.runtime.status_store import StatusStore
 from controller.runtime.tick import Controller, TickReport
 
 _LOG = structlog.get_logger("trimtab.controller")
@@ -26,10 +26,10 @@ class Loop:
     """Ticks a controller while its lease is held."""
 
     controller: Controller
-    lease: Lease
+    lease: Leadership
     board: StatusBoard
     doorbell: Doorbell
-    status_store: StatusStore
+    status_store: StatusKeeper
     monotonic: Callable[[], float]
     """Pauses are measured by it: the clock on the wall may be set."""
     least_gap_seconds: float = 1.0
@@ -55,7 +55,9 @@ class Loop:
         return ours
 
     def _tick(self) -> TickReport:
-        for signal in self.doorbell.taken():
+        signals = self.doorbell.taken()
+        self.board.ring(signals, self.controller.clock())
+        for signal in signals:
             _LOG.info("signal", alert=signal.alert, tenant=signal.tenant, pool=signal.pool, status=signal.status.value)
         try:
             report = self.controller.tick()

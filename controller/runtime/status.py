@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from alerts.signals import Signal, SignalStatus
 from collector.model.quantities import format_time
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot
@@ -32,6 +33,10 @@ class StatusBoard:
     decisions: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(knob, outcome, refusal code) → count."""
     sentences: deque[str] = field(default_factory=lambda: deque(maxlen=20))
+    alerts: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=20))
+    """What Alertmanager rang with last, oldest first."""
+    alerts_fired: int = 0
+    """Firing alerts that it rang with since the start."""
     _knobs: Mapping[str, str] = field(default_factory=dict)
     """Pool → its knob, as of the last look."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -56,13 +61,22 @@ class StatusBoard:
             active = self.last.ledger.active if self.last is not None else ()
             return {**dict.fromkeys(self._knobs.values(), 0), **Counter(self._knob(change.pool) for change in active)}
 
+    def ring(self, signals: Iterable[Signal], now: float) -> None:
+        """Remember what the doorbell was rung with."""
+        with self._lock:
+            for signal in signals:
+                self.alerts_fired += signal.status is SignalStatus.FIRING
+                self.alerts.append(_alert_document(signal, now))
+
     def document(self) -> dict[str, Any]:
         """Everything, as plain JSON values."""
         with self._lock:
             report, sentences, waiting = self.last, list(self.sentences), self.waiting
+            alerts = list(self.alerts)
         if report is None:
             return {"schema_version": SCHEMA_VERSION, "ready": False, "waiting": waiting}
-        return {"ready": True, "waiting": waiting, **status_document(report), "sentences": sentences}
+        told = {"alerts": alerts, "sentences": sentences}
+        return {"ready": True, "waiting": waiting, **status_document(report), **told}
 
     def _knob(self, pool: str) -> str:
         return self._knobs.get(pool, "unknown")
@@ -89,6 +103,17 @@ def status_document(report: TickReport) -> dict[str, Any]:
         "active_changes": [change_document(change) for change in report.ledger.active],
         "recent_changes": [_recent(change) for change in report.ledger.changes if not change.active][-20:],
         "tenants": _tenants(snapshot) if snapshot else [],
+    }
+
+
+def _alert_document(signal: Signal, now: float) -> dict[str, Any]:
+    return {
+        "at": format_time(now),
+        "alert": signal.alert,
+        "status": signal.status.value,
+        "tenant": signal.tenant,
+        "pool": signal.pool,
+        "summary": signal.summary,
     }
 
 

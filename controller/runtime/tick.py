@@ -19,9 +19,10 @@ from controller.policy.engine import Outcome, decide
 from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting, Fence, Written
 from controller.runtime.configuration import Configuration
-from controller.runtime.control import BaselineSource, Control
-from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.control import Control
+from controller.runtime.ledger_store import LedgerLost
 from controller.runtime.observe import Observation, Observer
+from controller.runtime.ports import BaselineReader, LedgerKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,10 @@ class Controller:
 
     configuration: Configuration
     observer: Observer
-    store: LedgerStore
+    store: LedgerKeeper
     actuator: Actuator
     fence: Fence
-    baseline_source: BaselineSource
+    baseline_source: BaselineReader
     read_control: Callable[[], Control]
     clock: Callable[[], float]
     ceiling: Mode = Mode.OBSERVE

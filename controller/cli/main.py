@@ -57,6 +57,7 @@ VERBS: Final = (
     Verb("resume", "controller.cli.pause:resume", "Allow new changes again."),
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
+    Verb("report weekly", "controller.cli.report:weekly", "Where every GPU-hour of a week went, as a page or JSON."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
     Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),
@@ -89,7 +90,7 @@ def _flowing(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-_GROUPS: Final = {"run": "Run one of the long-lived programs."}
+_GROUPS: Final = {"report": "Write a report to send.", "run": "Run one of the long-lived programs."}
 
 
 def main() -> NoReturn:

@@ -22,6 +22,7 @@ from controller.cli.steering import NAMESPACE, Namespace
 from controller.policy.ledger import Ledger
 from controller.runtime.configuration import Configuration
 from controller.runtime.ledger_store import LedgerStore
+from controller.runtime.status_store import read_status
 
 if TYPE_CHECKING:
     from controller.reports.model import ReportModel, Window
@@ -108,6 +109,8 @@ def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tup
     store = LedgerStore(api, namespace)
     try:
         ledger = store.load()
+        if not ledger.changes and read_status(api, namespace) is None:
+            return Unknown(f"no controller has left a ledger or a status in namespace {namespace}"), True
     except SourceError as error:
         return Unknown(f"the ledger can not be read: {error}"), False
     for key, problem_there in store.unreadable.items():

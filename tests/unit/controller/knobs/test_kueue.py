@@ -13,8 +13,8 @@ from collector.model.tenancy import Engine, Pool
 from collector.parse.kueue import cohort as parse_cohort
 from controller.api.errors import InputError
 from controller.knobs.kueue import Leaf, cohort_manifest, manifest, manifest_path
-from controller.knobs.own import Baseline, baseline_for, baseline_text, read_baseline, targets
 from controller.knobs.marks import CHANGES_ANNOTATION, annotations_for
+from controller.knobs.own import Baseline, baseline_for, baseline_text, read_baseline, targets
 from controller.policy.change import Change, Forecast, Stage
 from tests.builders import H100, agreed, site_of
 from tests.pictures import GPU, NOW, PictureMaker

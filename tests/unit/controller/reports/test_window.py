@@ -94,7 +94,7 @@ def test_a_short_span_has_short_slots() -> None:
         ("yesterday", "2026-12-01", "--from"),
         ("2026-12-01", "soon", "--to"),
         ("2026-01-01", "2026-12-01", "--to"),
-        ("0001-01-01", "2026-12-01", "--to"),
+        ("0001-01-01", "2026-12-01", "--from"),
     ],
 )
 def test_a_span_that_is_none_is_a_mistake(begin: str, finish: str, option: str) -> None:

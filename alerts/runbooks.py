@@ -74,6 +74,64 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "Do not raise quota: it changes nothing here, and the loop refuses to.",
         ),
     ),
+    "TrimtabStorageSlow": Runbook(
+        meaning=(
+            "The volumes of the tenant take longer than its `storage-latency` objective allows, on average over a "
+            "minute. The manager exports means only: above the limit the promised share of operations is missed almost "
+            "surely, below it nothing is proven."
+        ),
+        impact=(
+            "Its jobs compute less than they could. No scheduling knob cures that, so the loop moves none for this "
+            "tenant and says that Ceph is the cause."
+        ),
+        diagnosis=(
+            "`trimtab_storage_osd_commit_latency_seconds`: an OSD far above its peers has a slow disk.",
+            "`trimtab_storage_slow_operations` names who waits: often the healthy primary of a slow replica.",
+            "No OSD stands out: look at the network between OSDs, and at recovery.",
+            "Who does most of the I/O? `trimtab_storage_write_operations_per_second` by tenant.",
+        ),
+        mitigation=(
+            "`ceph osd out` the OSD with the slow disk, once the rest has room for its data.",
+            "A noisy image can be held back: `rbd config image set POOL/IMAGE rbd_qos_write_iops_limit N`.",
+        ),
+    ),
+    "TrimtabStorageStalled": Runbook(
+        meaning=(
+            "Volumes of the tenant did I/O until operations began to hang in Ceph, and have completed none since. "
+            "There is no latency to see, since only what completes has one."
+        ),
+        impact="Its pods hang in uninterruptible reads and writes while they hold their GPUs.",
+        diagnosis=(
+            "`ceph health detail` and `ceph osd tree`: is an OSD down, or up and silent?",
+            "The OSD that hangs reports nothing; its peers complain of slow operations.",
+            "`ceph tell osd.N dump_ops_in_flight` on those peers names the OSD that they wait for.",
+            "Are placement groups inactive, or is a pool full?",
+        ),
+        mitigation=(
+            "Restart or mark down the OSD that hangs (`ceph osd down osd.N`): its peers go on without it.",
+            "Do not evict the tenant's pods: they can not end before their I/O does.",
+        ),
+    ),
+    "TrimtabFabricSlow": Runbook(
+        meaning=(
+            "The latency of a probed pair of nodes missed the limit of the tenant's objective about RDMA twice in a "
+            "row, and the tenant runs a gang of several nodes at one end at least. The hint names the worst pair."
+        ),
+        impact=(
+            "Steps of the gang that synchronise wait for the slowest link. The tenant's quotas are left alone "
+            "meanwhile: more of them would not make the network faster."
+        ),
+        diagnosis=(
+            "`trimtab_rdma_latency_seconds` by `trimtab_rdma_baseline_seconds`: only 0.99 is often a busy host.",
+            "Other pairs with the same node: all slow means the node or its link, all of a rack its switch.",
+            "`port_xmit_wait`, ECN and CNP counters rise: congestion. Sequence errors, ACK time-outs: loss.",
+            "Which jobs send most on these nodes?",
+        ),
+        mitigation=(
+            "A neighbour: move it or limit it. A link: drain the node. A host that is busy: give the probe a core.",
+            "A pair that is slower for good (another path or card) counts as usual after a day, or a restart.",
+        ),
+    ),
     "TrimtabBlind": Runbook(
         meaning=(
             "The collector is down, or one of its sources is old, gone or was never read. It is one alert for a "

@@ -28,6 +28,15 @@ install_system_packages() {
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
   need prometheus command -v promtool
   need prometheus-alertmanager command -v amtool
+  need ceph-mon command -v ceph-mon
+  need ceph-mgr command -v ceph-mgr
+  need ceph-osd command -v ceph-osd
+  need ceph-common command -v rbd
+  need python3-rados dpkg-query -s python3-rados
+  need python3-rbd dpkg-query -s python3-rbd
+  need ucx-utils command -v ucx_perftest
+  need iproute2 command -v ip
+  need iperf3 command -v iperf3
   [ -x .venv/bin/python ] || need python3-venv python3 -c 'import ensurepip'
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

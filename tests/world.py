@@ -131,9 +131,10 @@ class World:
             maker.put("namespaces", tenant.name, replace(space, opted_out=tenant.name in self.opted_out))
         for gang in self.gangs.values():
             _put(maker, gang)
-        for name, cohort in self.leaves().items():
-            maker.put("cohorts", name, cohort)
-        return replace(maker.picture(), taken_at=self.now, **self.picture_fields)
+        picture = maker.picture()
+        cohorts = {name: one for name, one in picture.cohorts.items() if not name.startswith("trimtab-")}
+        fields: dict[str, Any] = {"cohorts": {**cohorts, **self.leaves()}} | self.picture_fields
+        return replace(picture, taken_at=self.now, **fields)
 
 
 def _served(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,4 +297,4 @@ class Steering:
         assert min(levels.values()) >= 0
         intended = {change.id for change in self.ledger.active}
         marked = {mark.id for cohort in leaves.values() for mark in marks_of(cohort.name, cohort.annotations)}
-        assert marked <= intended, "an object is marked with a change that is nowhere recorded"
+        assert marked <= intended, f"{marked - intended} is marked and nowhere recorded as active"

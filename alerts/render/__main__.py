@@ -1,17 +1,17 @@
 """`python -m alerts.render [--check]`: writes the generated rules and pages, or says how they differ.
 
-The only module of `alerts` that reads and writes files.
+With `kept`, the only module of `alerts` that touches files.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from alerts.render.files import generated_files
+from alerts.render.kept import check_kept, write_kept
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,29 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files = generated_files(options.time_scale)
     except ValueError as error:
         parser.error(str(error))
-    return _check(options.root, files) if options.check else _write(options.root, files)
-
-
-def _check(root: Path, files: Mapping[str, str]) -> int:
-    drift = "".join(_difference(root / name, name, text) for name, text in files.items())
-    sys.stdout.write(drift)
-    return 1 if drift else 0
-
-
-def _difference(path: Path, name: str, text: str) -> str:
-    kept = path.read_text(encoding="utf-8") if path.is_file() else ""
-    lines = difflib.unified_diff(
-        kept.splitlines(), text.splitlines(), f"{name} (kept)", f"{name} (generated)", lineterm=""
-    )
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _write(root: Path, files: Mapping[str, str]) -> int:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return 0
+    return check_kept(options.root, files) if options.check else write_kept(options.root, files)
 
 
 if __name__ == "__main__":

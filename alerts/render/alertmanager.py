@@ -10,7 +10,7 @@ from alerts.rules.timing import Timing, promql_duration
 
 GROUP_BY: Final = ("cluster", "tenant", "pool")
 """One post per tenant and pool, whatever the reasons: the loop looks once."""
-DOORBELL_URL: Final = "http://trimtab-controller.trimtab.svc:8080/alerts"
+DOORBELL_URL: Final = "http://trimtab-controller.trimtab-system.svc:9109/alerts"
 TOKEN_FILE: Final = "/etc/alertmanager/secrets/trimtab-doorbell/token"
 
 _GROUP_WAIT_SECONDS: Final = 5.0
@@ -60,7 +60,8 @@ def _receiver(url: str, token_file: str) -> dict[str, Any]:
 
 
 def _blind_holds_back_the_rest() -> dict[str, Any]:
-    others = "|".join(kind.value for kind in (SignalKind.STARVED, SignalKind.OBJECTIVE_BURNING))
+    held_back = (SignalKind.STARVED, SignalKind.OBJECTIVE_BURNING, SignalKind.FABRIC_SLOW)
+    others = "|".join(kind.value for kind in held_back)
     return {
         "source_matchers": [f'{SIGNAL_LABEL}="{SignalKind.BLIND.value}"'],
         "target_matchers": [f'{SIGNAL_LABEL}=~"{others}"'],

@@ -17,6 +17,7 @@ def generated_files(time_scale: float = 1.0) -> Mapping[str, str]:
     groups = rule_groups(None, time_scale)
     return MappingProxyType(
         {
+            "deploy/helm/trimtab/files/rules.yaml": prometheus_rules(groups),
             "deploy/generated/trimtab.rules.yaml": prometheus_rules(groups),
             "deploy/generated/trimtab.prometheusrule.yaml": prometheus_rule_object(groups),
             "deploy/generated/trimtab.alertmanager.yaml": alertmanager_config(time_scale=time_scale),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import chain
 
 from alerts.rules.attainment import minute_rules, window_rules
+from alerts.rules.fabric import fabric_slow
 from alerts.rules.health import health_alerts
 from alerts.rules.model import RuleGroup
 from alerts.rules.objectives import BURNS, budget_rules, burn_alerts, objective_windows
+from alerts.rules.storage import storage_alerts
 from alerts.rules.timing import DAY, Timing
 from collector.model.tenancy import Site
 
@@ -40,5 +42,5 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
             window_rules(timing, long, asked),
         ),
         RuleGroup("trimtab-objectives", look, (*budget_rules(site), *burn_alerts(timing, objectives))),
-        RuleGroup("trimtab-health", look, health_alerts(timing)),
+        RuleGroup("trimtab-health", look, (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing))),
     )

@@ -24,6 +24,9 @@ class SignalKind(StrEnum):
     OBJECTIVE_BURNING = "objective-burning"
     STARVED = "starved"
     QUEUE_BROKEN = "queue-broken"
+    STORAGE_SLOW = "storage-slow"
+    STORAGE_STALLED = "storage-stalled"
+    FABRIC_SLOW = "fabric-slow"
     BLIND = "blind"
     CONTROLLER_STALLED = "controller-stalled"
 

@@ -174,7 +174,8 @@ def _next_look(clock: Clock, sighting: Sighting, now: float) -> Clock:
         clock = replace(
             clock,
             waiting_since=now if began is None else min(now, max(began, clock.last_seen_at)),
-            lower_bound=clock.lower_bound or unseen_stint or began is None,
+            # Of several evictions since the last look, only the last stint can be told.
+            lower_bound=clock.lower_bound or unseen_stint or began is None or clock.evictions > evictions + 1,
         )
     if not sighting.waits and clock.waiting_since is not None:
         clock = _stopped(clock, sighting, now)

@@ -44,7 +44,7 @@ def _will_pass(snapshot: Snapshot, work: Work) -> bool:
     held = snapshot.tenant_pool(work.tenant, work.pool or "")
     if state is None or held is None or held.entitlement.ceiling is None:
         return False
-    fits = work.gpus_per_pod <= state.gpus_per_node and work.gpus <= sum(node.gpus for node in state.nodes)
+    fits = work.gpus_per_pod <= state.gpus_per_node and work.gpus <= state.total
     return fits and work.gpus <= held.entitlement.ceiling < held.reserved + work.gpus
 
 

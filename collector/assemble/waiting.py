@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from collector.assemble.waiting_native import native_waiting
 from collector.model.objects import Picture
@@ -12,6 +12,8 @@ from collector.model.quantities import format_duration
 from collector.model.reading import Unknown
 from collector.model.snapshot import PoolState, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Engine
+
+_NAMED_BORROWERS = 3
 
 
 def ineligible_reason(
@@ -27,7 +29,7 @@ def ineligible_reason(
         return (
             f"a pod asks for {work.gpus_per_pod} GPUs, the largest node of pool {work.pool} has {state.gpus_per_node}"
         )
-    total = sum(node.gpus for node in state.nodes)
+    total = state.total
     if work.gpus > total:
         return f"asks for {work.gpus} GPUs, pool {work.pool} has {total}"
     ceiling = held.entitlement.ceiling if held else None
@@ -64,6 +66,14 @@ class Named:
     borrowed: Mapping[str, Mapping[str, int]]
     """Pool → tenant → GPUs in use beyond its own entitlement."""
     now: float
+    _places: dict[tuple[str, int], int] = field(default_factory=dict, compare=False)
+
+    def fits(self, work: Work) -> bool:
+        """Whether nodes are free for all pods of a work now. Counted once per pool and size of pod."""
+        key = (work.pool or "", work.gpus_per_pod)
+        if key not in self._places:
+            self._places[key] = self.pools[key[0]].places(key[1])
+        return self._places[key] >= work.pods
 
 
 def naming_context(
@@ -96,7 +106,7 @@ def named(work: Work, context: Named) -> Work:
     if state.pool.engine is Engine.NATIVE:
         waiting, why = native_waiting(work, state, context.picture)
         return replace(work, waiting=waiting, why=why)
-    return _queued(work, state, own, context.borrowed.get(own.pool, {}), context.now)
+    return _queued(work, state, own, context)
 
 
 def _starting(work: Work, state: PoolState) -> Work:
@@ -109,27 +119,43 @@ def _starting(work: Work, state: PoolState) -> Work:
     return replace(work, waiting=WaitingName.BROKEN, why=sentence)
 
 
-def _queued(work: Work, state: PoolState, own: TenantPool, holders: Mapping[str, int], now: float) -> Work:
+def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Work:
     entitled = own.entitled_now
     if isinstance(entitled, Unknown):
         return replace(work, waiting=None, why=f"Can not be named: {entitled.reason}.")
+    holders = context.borrowed.get(own.pool, {})
     free_own = entitled.value - own.reserved
     others = {tenant: gpus for tenant, gpus in sorted(holders.items()) if tenant != work.tenant and gpus > 0}
     if work.gpus > free_own:
         used = f"{own.tenant} uses {own.reserved} of its {entitled.value} GPUs and asks for {work.gpus} more"
         if others:
-            lent = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in others.items())
+            lent = _borrowers(others)
             cure = f"{work.gpus - max(0, free_own)} GPUs of float would start it"
             return replace(work, waiting=WaitingName.STARVED, why=f"{used}, while {lent}; {cure}.")
         sentence = f"{used}, and nobody borrows: the pool is too small for what was asked."
         return replace(work, waiting=WaitingName.SHORT_OF_CAPACITY, why=sentence)
-    if not state.fits(work.pods, work.gpus_per_pod):
-        sentence = f"Its quota is free, but no nodes have {work.pods} x {work.gpus_per_pod} GPUs free: fragmentation."
-        return replace(work, waiting=WaitingName.BLOCKED, why=sentence)
+    if not context.fits(work):
+        return replace(work, waiting=WaitingName.BLOCKED, why=_no_nodes(work, state, others))
     idle_since = own.last_admission_at if own.last_admission_at is not None else work.created_at
-    quiet = now - max(idle_since, work.created_at)
+    quiet = context.now - max(idle_since, work.created_at)
     if quiet > (work.limit_seconds or 0.0):
         admitted = f"nothing was admitted for {format_duration(quiet)}"
         sentence = f"Quota and nodes are free, and {admitted}: look at the scheduler."
         return replace(work, waiting=WaitingName.BROKEN, why=sentence)
     return replace(work, waiting=WaitingName.WITHIN_LIMIT, why="Quota and nodes are free: it should start now.")
+
+
+def _no_nodes(work: Work, state: PoolState, others: Mapping[str, int]) -> str:
+    shape, free = f"{work.pods} x {work.gpus_per_pod}", state.free
+    if free < work.gpus and others:
+        return f"Its quota is free, but only {free} GPUs are, while {_borrowers(others)}: not reclaimed yet."
+    told = "fragmentation" if free >= work.gpus else f"only {free} GPUs are free at all"
+    return f"Its quota is free, but no nodes have {shape} GPUs free: {told}."
+
+
+def _borrowers(others: Mapping[str, int]) -> str:
+    """Who borrows most, by name; the rest as a count."""
+    largest = sorted(others.items(), key=lambda item: (-item[1], item[0]))
+    named_ones = ", ".join(f"{tenant} borrows {gpus}" for tenant, gpus in largest[:_NAMED_BORROWERS])
+    rest = len(largest) - _NAMED_BORROWERS
+    return named_ones if rest <= 0 else f"{named_ones} and {rest} more borrow"

@@ -14,7 +14,7 @@ from collector.model.snapshot import PoolState, WaitingName, Work
 
 def native_waiting(work: Work, state: PoolState, picture: Picture) -> tuple[WaitingName, str]:
     """The name of waiting of overdue, eligible native work, and one sentence."""
-    free = sum(node.free for node in state.nodes)
+    free = state.free
     if work.pods_missing:
         priority_class = state.pool.borrow_class if work.borrows else None
         quota = refusing_quota(picture, work.namespace, priority_class, state.pool.resource, work.gpus_per_pod)

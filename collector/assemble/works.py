@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from collector.assemble.clocks import Sighting
+from collector.assemble.clocks import QueueKey, Sighting
 from collector.model.objects import Job, KueueWorkload, Picture, Pod
 from collector.model.snapshot import PoolState, Work, WorkPhase
 from collector.model.tenancy import UNASSIGNED, Engine, Pool, Site, SizeClass, size_class
@@ -142,7 +142,7 @@ def _native_seen(
     context: _Context, job: Job, pods: tuple[Pod, ...], phase: WorkPhase, resource: str, ready_at: float | None
 ) -> Seen:
     per_pod = job.gpus_per_pod[resource]
-    pool = _native_pool(context, resource, pods)
+    pool = _native_pool(context, resource, pods, job.namespace)
     bound = [pod.created_at for pod in pods if pod.node is not None]
     return _seen(
         context,
@@ -199,11 +199,11 @@ def _bare_pods(context: _Context, queued_owners: set[str]) -> Iterator[Seen]:
                 priority=first.priority,
                 shape=_Shape(len(live), per_pod, sum(pod.gpus.get(resource, 0) for pod in live)),
                 phase=phase,
-                pool=_native_pool(context, resource, live),
+                pool=_native_pool(context, resource, live, first.namespace),
                 created_at=first.created_at,
                 ready_at=ready_at if ready else None,
                 nodes=_nodes(live, resource),
-                borrows=_borrows(context, _native_pool(context, resource, live), first.priority_class),
+                borrows=_borrows(context, _native_pool(context, resource, live, first.namespace), first.priority_class),
             ),
         )
 
@@ -274,11 +274,16 @@ def _seen(context: _Context, raw: _Raw) -> Seen:
     return Seen(work, _sighting(work, raw))
 
 
+def queue_key(work: Work) -> QueueKey:
+    """Which queue it stands in: namespace/name, so that equal names do not mix; the namespace for work without one."""
+    return work.tenant, work.tier, f"{work.namespace}/{work.queue}" if work.queue else work.namespace
+
+
 def _sighting(work: Work, raw: _Raw) -> Sighting:
     return Sighting(
         key=work.key,
         uid=work.uid,
-        queue=(work.tenant, work.tier, work.queue),
+        queue=queue_key(work),
         waits=work.waits,
         created_at=work.created_at,
         ready_at=work.ready_at,
@@ -298,7 +303,7 @@ def _size(context: _Context, raw: _Raw, tenant: str) -> SizeClass:
         gpus=raw.shape.gpus,
         pods=raw.shape.pods,
         gpus_per_node=state.gpus_per_node if state else raw.shape.gpus_per_pod,
-        pool_gpus=sum(node.gpus for node in state.nodes) if state else 0,
+        pool_gpus=state.total if state else 0,
         burst_gpus=entitlement.burst_gpus if entitlement else 0,
     )
 
@@ -346,11 +351,13 @@ def _offered_flavors(picture: Picture, workload: KueueWorkload, resource: str) -
                     yield flavor
 
 
-def _native_pool(context: _Context, resource: str, pods: tuple[Pod, ...]) -> str | None:
-    """The pool of the node it runs on; else the first pool of that resource, native ones first."""
+def _native_pool(context: _Context, resource: str, pods: tuple[Pod, ...], namespace: str) -> str | None:
+    """The pool of the node it runs on; else one its tenant is entitled to, native ones first."""
+    tenant = context.site.tenant(context.owners.get(namespace, UNASSIGNED))
+    entitled = {item.pool for item in tenant.entitlements} if tenant is not None else set()
     candidates: list[Pool] = sorted(
         (pool for pool in context.site.pools if pool.resource == resource),
-        key=lambda pool: (pool.engine is not Engine.NATIVE, pool.name),
+        key=lambda pool: (pool.name not in entitled, pool.engine is not Engine.NATIVE, pool.name),
     )
     nodes = {pod.node for pod in pods if pod.node is not None}
     for pool in candidates:

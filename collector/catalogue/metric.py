@@ -31,6 +31,9 @@ class Unit(StrEnum):
     DECISIONS = "decisions"
     CHANGES = "changes"
     POSTS = "posts"
+    OPERATIONS = "operations"
+    OPERATIONS_PER_SECOND = "operations_per_second"
+    BYTES_PER_SECOND = "bytes_per_second"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
@@ -95,13 +98,23 @@ LABELS: Final = {
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
-        Label("source", "what was read: kubernetes, dcgm, ceph, …", _CODE),
+        Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
+        Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
+        Label(
+            "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"
+        ),
+        Label("destination", "of a probed edge: the node that answers", "probed edges"),
+        Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
         Label("device", "the device or address that failed, or empty", "devices of one node"),
         Label("reason", "what went wrong, in few words", _CODE),
         Label("version", "version of the program", "versions running at once"),
         Label("knob", "the field that is moved", _CODE),
         Label("outcome", "what came of it", _CODE),
         Label("refusal", "code of the guard that refused, or empty", _CODE),
+        Label("finding", "what is wrong, in one word: how work waits, or what is slow or sick", _CODE),
+        Label("cause", "what kind of trouble it is; quota is moved for `scheduling` alone", _CODE),
+        Label("direction", "whether the tenant got GPUs or lost them", "a closed set", ("given", "taken")),
+        Label("stage", "where a change stands: from `intended` to `returning`", _CODE),
         Label("budget", "name of the budget in the Policy", "budgets in the Policy"),
         Label("objective", "name of the objective in the Tenant document", "objectives of tenants"),
         Label("window", "the objective's window, as people wrote it", "objectives of tenants"),

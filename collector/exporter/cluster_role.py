@@ -19,6 +19,7 @@ from collector.exporter.health import Health
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence, Snapshot
 from collector.model.tenancy import UNASSIGNED, Site
+from collector.sources.kubernetes_kinds import VOLUMES
 
 SOURCE: Final = "kubernetes"
 
@@ -64,6 +65,7 @@ class ClusterRole:
             uses=uses,
             unreadable=unreadable,
             picture_age_seconds=picture.age_seconds,
+            volumes=None if VOLUMES.name in unreadable and not picture.volumes else tuple(picture.volumes.values()),
         )
         return self.published
 

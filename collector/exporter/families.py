@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
 from collector.assemble.idle_held import GpuUse
-from collector.catalogue.index import find
-from collector.catalogue.metric import Kind
+from collector.assemble.works import queue_key
+from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
+from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
 from collector.model.snapshot import PoolState, Snapshot, TenantPool, WaitingName, Work
 from collector.model.tenancy import UNASSIGNED
@@ -31,8 +31,6 @@ OF_WORK: Final = frozenset({"namespaces", "nodes", "pods", "jobs", "workloads", 
 
 UNUSABLE_REASONS: Final = ("not ready", "cordoned", "tainted")
 """With these the `unusable` of a node begins; the key of a taint is left out, since anybody can invent one."""
-
-Rows = Iterable[tuple[tuple[str, ...], float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +49,8 @@ class Published:
     """Kinds of objects that could not be read."""
     picture_age_seconds: float = 0.0
     """Age of the picture when the snapshot was taken."""
+    volumes: tuple[RbdVolume, ...] | None = None
+    """None: whose volume is whose is not known."""
 
     def age_seconds(self, now: float) -> float:
         """Age of the picture at `now`: grows when the loop stands still."""
@@ -88,11 +88,11 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
     if snapshot is None:
         return
     cluster = published.cluster
-    yield _family("trimtab_tenant_guarantee_gpus", _tenants(snapshot, cluster, lambda it: it.entitlement.guarantee))
+    yield family("trimtab_tenant_guarantee_gpus", _tenants(snapshot, cluster, lambda it: it.entitlement.guarantee))
     if published.age_seconds(now) > stale_after_seconds:
         return
     if published.unreadable.isdisjoint(OF_NAMESPACES):
-        yield _family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
+        yield family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
     if published.unreadable.isdisjoint(OF_NODES):
         yield from _pool_families(snapshot, cluster)
     if published.uses is not None:
@@ -105,10 +105,10 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
 def collector_families(health: HealthState, cluster: str, version: str) -> Iterator[Family]:
     """The families about the collector itself: always there."""
     errors = ((key, float(count)) for key, count in sorted(health.errors.items()))
-    yield _family("trimtab_collector_errors_total", errors)
+    yield family("trimtab_collector_errors_total", errors)
     successes = (((cluster, source), at) for source, at in sorted(health.last_success_at.items()))
-    yield _family("trimtab_collector_last_success_timestamp_seconds", successes)
-    yield _family("trimtab_build_info", [((version,), 1.0)])
+    yield family("trimtab_collector_last_success_timestamp_seconds", successes)
+    yield family("trimtab_build_info", [((version,), 1.0)])
 
 
 def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
@@ -122,15 +122,15 @@ def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
         "trimtab_tenant_idle_held_gpus": lambda it: it.idle_held,
     }
     for name, amount in amounts.items():
-        yield _family(name, _tenants(snapshot, cluster, amount))
+        yield family(name, _tenants(snapshot, cluster, amount))
 
 
 def _holding_families(snapshot: Snapshot, uses: Mapping[tuple[str, str], GpuUse], cluster: str) -> Iterator[Family]:
     """Also a zero for whoever holds nothing: the sum over all tenants must be seen to be whole."""
     keys = {(item.tenant, item.pool) for item in snapshot.tenants} | {(UNASSIGNED, pool) for pool in snapshot.pools}
     ordered = [(key, uses.get(key, GpuUse())) for key in sorted(keys | uses.keys())]
-    yield _family("trimtab_tenant_held_gpus", (((cluster, *key), float(use.held)) for key, use in ordered))
-    yield _family("trimtab_tenant_unjudged_gpus", (((cluster, *key), float(use.unjudged)) for key, use in ordered))
+    yield family("trimtab_tenant_held_gpus", (((cluster, *key), float(use.held)) for key, use in ordered))
+    yield family("trimtab_tenant_unjudged_gpus", (((cluster, *key), float(use.unjudged)) for key, use in ordered))
 
 
 def _borrowed(item: TenantPool) -> Reading[float]:
@@ -154,15 +154,15 @@ def _namespaces(snapshot: Snapshot, cluster: str) -> Rows:
 def _pool_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
     pools = sorted(snapshot.pools.items())
     capacity = (((cluster, name), float(sum(node.gpus for node in state.nodes))) for name, state in pools)
-    yield _family("trimtab_pool_capacity_gpus", capacity)
+    yield family("trimtab_pool_capacity_gpus", capacity)
     allocatable = (((cluster, name), float(state.allocatable)) for name, state in pools)
-    yield _family("trimtab_pool_allocatable_gpus", allocatable)
-    free = (((cluster, name), float(sum(node.free for node in state.nodes))) for name, state in pools)
-    yield _family("trimtab_pool_free_gpus", free)
+    yield family("trimtab_pool_allocatable_gpus", allocatable)
+    free = (((cluster, name), float(state.free)) for name, state in pools)
+    yield family("trimtab_pool_free_gpus", free)
     unusable = (
         ((cluster, name, reason), float(gpus)) for name, state in pools for reason, gpus in _unusable(state).items()
     )
-    yield _family("trimtab_pool_unusable_gpus", unusable)
+    yield family("trimtab_pool_unusable_gpus", unusable)
 
 
 def _unusable(state: PoolState) -> Mapping[str, int]:
@@ -182,8 +182,8 @@ def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family
             waiting.setdefault(queue_key(work), []).append(work)
     ordered = sorted(waiting.items())
     cluster = published.cluster
-    yield _family("trimtab_queue_oldest_pending_seconds", (((cluster, *key), _oldest(works)) for key, works in ordered))
-    yield _family(
+    yield family("trimtab_queue_oldest_pending_seconds", (((cluster, *key), _oldest(works)) for key, works in ordered))
+    yield family(
         "trimtab_queue_pending_workloads",
         (
             ((cluster, *key, name), float(count))
@@ -193,14 +193,9 @@ def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family
     )
     totals = published.clocks
     waits = (((cluster, *key), seconds) for key, seconds in sorted(totals.wait_seconds_total.items()))
-    yield _family("trimtab_workload_wait_seconds_total", waits)
+    yield family("trimtab_workload_wait_seconds_total", waits)
     evictions = (((cluster, *key), float(count)) for key, count in sorted(totals.evictions_total.items()))
-    yield _family("trimtab_workload_evictions_total", evictions)
-
-
-def queue_key(work: Work) -> QueueKey:
-    """(tenant, tier, queue) as its series are labelled: two namespaces may both have a queue "default"."""
-    return work.tenant, work.tier, f"{work.namespace}/{work.queue}" if work.queue else work.namespace
+    yield family("trimtab_workload_evictions_total", evictions)
 
 
 def _oldest(works: Iterable[Work]) -> float:
@@ -215,19 +210,3 @@ def _by_name(works: Iterable[Work]) -> Mapping[WaitingName, int]:
         if work.waiting is not None:
             counts[work.waiting] += 1
     return counts
-
-
-def _family(name: str, rows: Rows) -> Family:
-    """A family as the catalogue describes it. Raises KeyError for a name that it does not know."""
-    entry = find(name)
-    if entry is None:
-        raise KeyError(f"{name} is not in the catalogue")
-    if entry.kind is Kind.COUNTER:
-        counter = CounterMetricFamily(entry.name, entry.meaning, labels=entry.labels)
-        for labels, value in rows:
-            counter.add_metric(labels, value)
-        return counter
-    gauge = GaugeMetricFamily(entry.name, entry.meaning, labels=entry.labels)
-    for labels, value in rows:
-        gauge.add_metric(labels, value)
-    return gauge

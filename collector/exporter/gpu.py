@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
-from urllib.parse import urlsplit
 
 from collector.assemble.gpu import GpuMemory
 from collector.assemble.gpu_ledger import Devices
 from collector.exporter.health import Health
 from collector.parse.dcgm import DCGM_NAMES, GpuReading, gpu_readings
 from collector.parse.exposition import parse_exposition, scrape_problem
-from collector.sources.scrape import Scrape, ScrapeFailed
+from collector.sources.scrape import Scrape, ScrapeFailed, target_label
 
 SOURCE: Final = "dcgm"
 
@@ -52,13 +51,13 @@ class GpuExporters:
         for url, result in sorted(results.items()):
             if isinstance(result, ScrapeFailed):
                 failures[url] = result.sentence
-                self._health.error(SOURCE, _device(url), result.fault)
+                self._health.error(SOURCE, target_label(url), result.fault)
                 continue
             found, problem = _readings(result)
             readings.extend(found)
             if problem is not None:
                 failures[url] = f"{url}: {problem}"
-                self._health.error(SOURCE, _device(url), "malformed")
+                self._health.error(SOURCE, target_label(url), "malformed")
         self._memory = self._memory.advance(readings, now)
         # One broken node of many is an error of that node; with most of them gone nobody knows the GPUs any more.
         if 2 * len(failures) < len(results):
@@ -80,8 +79,3 @@ def _readings(scrape: Scrape) -> tuple[tuple[GpuReading, ...], str | None]:
     if not readings:
         return (), "no GPU in it: is this the address of a dcgm-exporter?"
     return readings, str(exposition.problems[0]) if exposition.problems else None
-
-
-def _device(url: str) -> str:
-    """Host and port: what stands in the label, without a password that the address may hold."""
-    return urlsplit(url).netloc.rpartition("@")[2]

@@ -222,6 +222,17 @@ class PriorityClass:
 
 
 @dataclass(frozen=True, slots=True)
+class RbdVolume:
+    """A PersistentVolume on Ceph that a claim uses."""
+
+    name: str
+    claim_namespace: str
+    claim: str
+    image: tuple[str, str, str]
+    """(pool, namespace inside the pool or "", image)"""
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """All objects of one look at a cluster. A kind that could not be read stands in `unreadable` with the reason."""
 
@@ -242,6 +253,8 @@ class Picture:
     priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
     workload_priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
     """Kueue's own classes: one may bear the name of a PriorityClass and another value."""
+    volumes: Mapping[str, RbdVolume] = field(default_factory=dict)
+    """Empty as well where nobody asked for them."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
     """Kind (plural, as in the API: "pods", "clusterqueues") → reason. Its objects, if any, are as they were last seen.
     A kind that the cluster does not serve at all (no Kueue installed) stands in `unserved`."""

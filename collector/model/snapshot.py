@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from collector.model.reading import Reading, Unknown
 from collector.model.tenancy import Entitlement, Pool, Site, SizeClass
@@ -126,7 +127,7 @@ class NodeState:
         return 0 if self.unusable else max(0, self.gpus - self.held)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is derived from all nodes is kept once it was asked for
 class PoolState:
     """One pool as it stands."""
 
@@ -137,23 +138,34 @@ class PoolState:
     reserved: int = 0
     """Quota in use by admitted work of all tenants."""
 
-    @property
+    @cached_property
     def allocatable(self) -> int:
         """GPUs on usable nodes."""
         return sum(node.gpus for node in self.nodes if not node.unusable)
 
-    @property
+    @cached_property
+    def total(self) -> int:
+        """GPUs on all nodes, usable or not."""
+        return sum(node.gpus for node in self.nodes)
+
+    @cached_property
+    def free(self) -> int:
+        """GPUs that new pods could take now."""
+        return sum(node.free for node in self.nodes)
+
+    @cached_property
     def gpus_per_node(self) -> int:
         """The largest node: what a pod can ask for at most."""
         return max((node.gpus for node in self.nodes), default=0)
 
+    def places(self, gpus_per_pod: int, also_free: Mapping[str, int] | None = None) -> int:
+        """How many pods of that size find a node now, with `also_free` GPUs (node → count) freed in addition."""
+        extra, size = also_free or {}, max(1, gpus_per_pod)
+        return sum((node.free + extra.get(node.name, 0)) // size for node in self.nodes if not node.unusable)
+
     def fits(self, pods: int, gpus_per_pod: int, also_free: Mapping[str, int] | None = None) -> bool:
         """Whether so many pods find nodes now, with `also_free` GPUs (node → count) freed in addition."""
-        extra = also_free or {}
-        places = sum(
-            (node.free + extra.get(node.name, 0)) // max(1, gpus_per_pod) for node in self.nodes if not node.unusable
-        )
-        return places >= pods
+        return self.places(gpus_per_pod, also_free) >= pods
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +231,22 @@ class Lie:
     sentence: str
 
 
+class OtherKind(StrEnum):
+    """Kinds of causes that no scheduling knob cures."""
+
+    CEPH = "ceph"
+    RDMA = "rdma"
+    GPU_HEALTH = "gpu-health"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCause:
+    """What keeps a tenant's work slow that is not scheduling: its kind, and a sentence that names it."""
+
+    kind: OtherKind
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What Prometheus knew at this moment. Keys are (tenant, pool) or tenant."""
@@ -226,8 +254,10 @@ class Evidence:
     attainment: Mapping[tuple[str, str], Reading[float]] = field(default_factory=dict)
     """Entitled-demand attainment over the objective's window."""
     idle_held: Mapping[tuple[str, str], Reading[float]] = field(default_factory=dict)
-    other_causes: Mapping[str, Reading[str]] = field(default_factory=dict)
-    """Tenant → sentence naming a cause that is not scheduling (Ceph, RDMA, sick GPU); "" for none."""
+    other_causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    """Tenant → what is known to keep its work slow that is not scheduling."""
+    not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
+    """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()
     """Why decisions can not be made on this, each a sentence; empty: sighted."""
 

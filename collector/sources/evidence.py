@@ -8,16 +8,18 @@ leaves this module.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from collector.model.quantities import format_duration
 from collector.model.reading import Reading, Unknown, fresh, number
-from collector.model.snapshot import Evidence
+from collector.model.snapshot import Evidence, OtherKind
 from collector.model.tenancy import Objective, ObjectiveKind, Site
 from collector.sources.errors import SourceError, TimedOut
+from collector.sources.fabric_evidence import FABRIC_SERIES, fabric_evidence
 from collector.sources.prometheus import VectorSample
+from collector.sources.storage_evidence import STORAGE_SERIES, storage_evidence
 
 ENTITLED: Final = "trimtab_tenant_entitled_gpus"
 SHORTFALL: Final = "trimtab_tenant_shortfall_gpus"
@@ -56,18 +58,34 @@ class EvidenceLimits:
 
 
 def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLimits) -> Evidence:
-    """Attainment and idle-held GPUs of every tenant and pool of the site, and why it can not be decided on."""
+    """Attainment and idle-held GPUs of every tenant and pool of the site, causes that are not scheduling, and why it
+    can not be decided on."""
     keys = tuple((tenant.name, item.pool) for tenant in site.tenants for item in tenant.entitlements)
     look = _Look(prometheus, site.cluster, now, limits)
     try:
         blind = [sentence for name in (ENTITLED, SHORTFALL) for sentence in look.gaps(name, keys)]
         idle_held = look.readings(IDLE_HELD, keys, limits.freshest_seconds)
         attainment = _attainment(look, site, keys, limits)
+        storage = storage_evidence(look.vector(STORAGE_SERIES), site, now, limits.freshest_seconds)
+        fabric = fabric_evidence(look.vector(FABRIC_SERIES), site)
     except SourceError as error:
         reason = f"Prometheus at {prometheus.url} can not be asked: {error}"
         nothing: Mapping[Key, Reading[float]] = {key: Unknown(reason) for key in keys}
         return Evidence(attainment=nothing, idle_held=nothing, blind=(reason,))
-    return Evidence(attainment=attainment, idle_held=idle_held, blind=tuple(blind))
+    return Evidence(
+        attainment=attainment,
+        idle_held=idle_held,
+        other_causes={
+            tenant: storage.causes.get(tenant, ()) + fabric.causes.get(tenant, ())
+            for tenant in (*storage.causes, *fabric.causes)
+        },
+        not_ruled_out={
+            kind: reason
+            for kind, reason in ((OtherKind.CEPH, storage.unseen), (OtherKind.RDMA, fabric.unseen))
+            if reason is not None
+        },
+        blind=tuple(blind),
+    )
 
 
 def attainment_series(window_seconds: float) -> str:
@@ -143,6 +161,10 @@ class _Look:
             else Unknown(f"Prometheus has no {series} for it")
             for key in keys
         }
+
+    def vector(self, names: Collection[str]) -> Sequence[VectorSample]:
+        """The newest samples of several metrics, told apart by their name."""
+        return list(self._ask(f'{{__name__=~"{"|".join(sorted(names))}",{self._matcher[1:]}'))
 
     def _ages(self, series: str) -> Mapping[Key, float]:
         """Age of the newest sample per tenant and pool, in seconds."""

@@ -75,7 +75,7 @@ def _configuration(kubeconfig: Path | None, context: str | None) -> Configuratio
             )
     except (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
         # The library meets a document of the wrong shape with whatever Python says about it.
-        raise CredentialsProblem(place, f"no usable kubeconfig: {problem}") from problem
+        raise CredentialsProblem(place, f"gives no address and identity: {problem}") from problem
     return configuration
 
 

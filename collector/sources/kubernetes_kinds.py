@@ -10,6 +10,7 @@ from collector.model.objects import Picture
 from collector.parse import kubernetes as core
 from collector.parse import kueue
 from collector.parse.json_fields import JsonObject
+from collector.parse.volumes import rbd_volume
 
 KUEUE_GROUP: Final = "kueue.x-k8s.io"
 _KUEUE_VERSIONS: Final = ("v1beta2", "v1beta1")
@@ -46,6 +47,10 @@ KINDS: Final = (
     Kind("workloadpriorityclasses", KUEUE_GROUP, _KUEUE_VERSIONS, core.priority_class),
 )
 
+VOLUMES: Final = Kind("persistentvolumes", "", ("v1",), rbd_volume)
+"""Only for those who ask whose storage is slow. Nothing else depends on it: without the right to read it, and however
+long ago it was read, the rest of the picture is as good."""
+
 
 @dataclass(frozen=True, slots=True)
 class KindState:
@@ -74,7 +79,11 @@ def picture_of(states: Mapping[str, KindState], now: float, since: float) -> Pic
     def in_namespaces(kind: str) -> tuple[Any, ...]:
         return tuple(sorted(by_uid(kind).values(), key=lambda found: (found.namespace, found.name)))
 
-    confirmed = [state.confirmed_at for state in states.values() if state.served and state.confirmed_at is not None]
+    confirmed = [
+        state.confirmed_at
+        for kind, state in states.items()
+        if state.served and state.confirmed_at is not None and kind != VOLUMES.name
+    ]
     return Picture(
         taken_at=now,
         nodes=by_name("nodes"),
@@ -89,6 +98,7 @@ def picture_of(states: Mapping[str, KindState], now: float, since: float) -> Pic
         resource_quotas=in_namespaces("resourcequotas"),
         priority_classes=by_name("priorityclasses"),
         workload_priority_classes=by_name("workloadpriorityclasses"),
+        volumes=by_name(VOLUMES.name) if VOLUMES.name in states else {},
         unreadable={kind: state.problem for kind, state in states.items() if state.problem is not None},
         unserved=frozenset(kind for kind, state in states.items() if not state.served),
         malformed={kind: tuple(state.malformed.values()) for kind, state in states.items() if state.malformed},

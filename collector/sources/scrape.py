@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from http.client import HTTPException, IncompleteRead
 from typing import Final
+from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -79,6 +80,11 @@ class ScrapeLimits:
     read_seconds: float = 5.0
     total_seconds: float = 10.0
     body_bytes: int = 16 * 1024 * 1024
+
+
+def target_label(url: str) -> str:
+    """Host and port of a target, for a label: without a password that the address may hold."""
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 class Scraper:

@@ -159,7 +159,7 @@ def _help(view: View, work: Work, own: TenantPool | None) -> Iterator[str]:
     if missing > 0:
         rest = f"others borrow {lent}." if lent else "nobody borrows, so they would have to be given or bought."
         yield f"{missing} GPUs more of its tenant's own quota would admit it; {rest}"
-    elif lent and sum(node.free for node in state.nodes) < work.gpus:
+    elif lent and state.free < work.gpus:
         yield f"Its own quota is free, and those who borrow {lent} hold the GPUs{_reclaim(view, work)}."
     yield _places(state, work, missing)
     if work.waiting is WaitingName.BROKEN:
@@ -198,7 +198,7 @@ def _own_idle(view: View, work: Work) -> Iterator[str]:
 def _places(state: PoolState, work: Work, missing_quota: int) -> str:
     size = max(1, work.gpus_per_pod)
     places = sum(node.free // size for node in state.nodes)
-    free = sum(node.free for node in state.nodes)
+    free = state.free
     if places >= work.pods:
         verdict = ": only quota keeps it." if missing_quota else "."
         return f"Nodes have room for all its pods now ({work.pods} × {size} of {free} free GPUs){verdict}"

@@ -57,6 +57,9 @@ VERBS: Final = (
     Verb("resume", "controller.cli.pause:resume", "Allow new changes again."),
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
+    Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),
+    Verb("render rbac", "controller.cli.render:render_rbac", "Service accounts and roles, as few rights as can be."),
+    Verb("render rules", "controller.cli.render:render_rules", "Prometheus rules with this site's own objectives."),
     Verb("report weekly", "controller.cli.report:weekly", "Where every GPU-hour of a week went, as a page or JSON."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
     Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
@@ -90,7 +93,11 @@ def _flowing(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-_GROUPS: Final = {"report": "Write a report to send.", "run": "Run one of the long-lived programs."}
+_GROUPS: Final = {
+    "render": "Print a manifest or rule file made from the documents.",
+    "report": "Write a report to send.",
+    "run": "Run one of the long-lived programs.",
+}
 
 
 def main() -> NoReturn:

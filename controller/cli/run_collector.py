@@ -15,9 +15,12 @@ from urllib.parse import urlsplit
 import typer
 
 from collector.exporter.http import ListenError
+from collector.model.fabric import ProbePlan
 from collector.sources.kubernetes_api import connect
+from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
+from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.runtime.collecting import Collecting, CollectorSettings
@@ -33,6 +36,18 @@ def run_collector(
         list[str] | None,
         typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
     ] = None,
+    ceph_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ceph-url",
+            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+            metavar="URL",
+        ),
+    ] = None,
+    rdma_probes: Annotated[
+        Path | None,
+        typer.Option("--rdma-probes", help="File that names the pairs of nodes to probe with ucx_perftest."),
+    ] = None,
     prometheus_url: Annotated[
         str | None,
         typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
@@ -43,6 +58,8 @@ def run_collector(
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
+    With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
+
     Keeps trying while the API server is away, and exports that it can not see.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
@@ -52,12 +69,15 @@ def run_collector(
         cluster=cluster,
         listen=listen_address(listen),
         gpu_exporters=tuple(_url("--gpu-exporter", url) for url in gpu_exporter or ()),
+        ceph_urls=tuple(_url("--ceph-url", url) for url in ceph_url or ()),
+        rdma_probes=None if rdma_probes is None else _probe_plan(rdma_probes),
         prometheus_url=None if prometheus_url is None else _url("--prometheus-url", prometheus_url),
         time_scale=time_scale,
     )
     configuration = Configuration(config, cluster)
     configuration.load()
-    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale))
+    kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
+    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -72,6 +92,16 @@ def run_collector(
 def _watch_settings(time_scale: float) -> WatchSettings:
     usual = WatchSettings()
     return WatchSettings(relist_seconds=max(60.0, usual.relist_seconds / time_scale))
+
+
+def _probe_plan(file: Path) -> ProbePlan:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
+    except OSError as error:
+        raise InputError((Mistake(str(file), (error.strerror or "").lower(), "a file that can be read"),)) from error
+    return parse_probe_plan(text, str(file))
 
 
 def _url(option: str, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import structlog
 import typer
@@ -14,45 +14,50 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.api.policy import Mode
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
+from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
 from controller.runtime.assembly import Settings, loop_for
 from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
-from controller.runtime.ledger_store import DEFAULT_NAMESPACE
 from controller.runtime.logs import log_as_json
+from controller.runtime.loop import Loop
 from controller.runtime.web import application
 
 _LOG = structlog.get_logger("trimtab.controller")
 
 
+MaxMode: TypeAlias = Annotated[
+    str, typer.Option("--max-mode", help="Ceiling over the policy's mode: Observe, Recommend or Enforce.")
+]
+RulesPrometheus: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--prometheus-url", help="Prometheus with Trimtab's rules. Without it nothing is ever changed."),
+]
+TokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
+]
+LeaseSeconds: TypeAlias = Annotated[
+    int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")
+]
+
+
 def run_controller(
-    config: Annotated[list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents.")],
+    config: Documents,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    prometheus_url: Annotated[
-        str | None,
-        typer.Option("--prometheus-url", help="Prometheus with Trimtab's rules. Without it nothing is ever changed."),
-    ] = None,
-    max_mode: Annotated[
-        str, typer.Option("--max-mode", help="Ceiling over the policy's mode: Observe, Recommend or Enforce.")
-    ] = "Observe",
+    prometheus_url: RulesPrometheus = None,
+    max_mode: MaxMode = "Observe",
     listen: Annotated[str, typer.Option("--listen", help="Address of webhook, page and metrics.")] = "127.0.0.1:9109",
-    webhook_token_file: Annotated[
-        Path | None,
-        typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
-    ] = None,
-    baseline: Annotated[
-        Path | None, typer.Option("--baseline", help="Baseline manifest; else ConfigMap trimtab-baseline.")
-    ] = None,
-    namespace: Annotated[str, typer.Option("--namespace", "-n", help="Where Trimtab keeps its own.")] = (
-        DEFAULT_NAMESPACE
-    ),
-    cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
-    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+    webhook_token_file: TokenFile = None,
+    baseline: Baseline = None,
+    namespace: Namespace = NAMESPACE,
+    cluster: Cluster = "default",
+    lease_seconds: LeaseSeconds = 30,
+    time_scale: TimeScale = 1.0,
 ) -> None:
     """Watch, decide, and (in mode Enforce) steer.
 
@@ -63,10 +68,11 @@ def run_controller(
     """
     log_as_json()
     address = listen_address(listen)
-    settings = Settings(tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url)
+    settings = Settings(
+        tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
+    )
     Configuration(settings.config, cluster).load()
-    token = webhook_token_file.read_text(encoding="utf-8").strip() if webhook_token_file else ""
-    doorbell, stop = Doorbell(token), threading.Event()
+    doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     api = connect(kubeconfig, context)
@@ -79,20 +85,33 @@ def run_controller(
         raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
     watch.start()
     try:
-        watch.wait_ready(30.0)
-        loop.run(stop)
-    except FenceError as error:
-        _LOG.error("stopped", reason=str(error))
-        raise typer.Exit(REFUSED) from None
+        _until_stopped(loop, watch, stop)
     finally:
         loop.lease.release()
         watch.stop()
         web.stop()
 
 
-def mode_of(word: str) -> Mode:
-    """The mode of that word. Raises InputError."""
-    found = {mode.word: mode for mode in Mode}.get(word)
-    if found is None:
-        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
-    return found
+def _until_stopped(loop: Loop, watch: ClusterWatch, stop: threading.Event) -> None:
+    """Tick once every kind of object is settled: one that was not read yet would look empty."""
+    while not stop.is_set() and not watch.wait_ready(5.0):
+        _LOG.info("waiting for the first picture of the cluster")
+    try:
+        loop.run(stop)
+    except FenceError as error:
+        _LOG.error("stopped", reason=str(error))
+        raise typer.Exit(REFUSED) from None
+
+
+def _token(file: Path | None) -> str:
+    """The token in that file; "" without a file. Raises InputError."""
+    if file is None:
+        return ""
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        place = f"--webhook-token-file {file}"
+        raise InputError((Mistake(place, str(error), "a file with the token in UTF-8"),)) from error
+    if not token:
+        raise InputError((Mistake(f"--webhook-token-file {file}", "an empty file", "a token"),))
+    return token

@@ -13,6 +13,7 @@ from collector.model.objects import Picture
 from collector.model.snapshot import Evidence
 from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_lists import look_once
+from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
 from controller.runtime.assembly import Settings, controller_for, evidence_source
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
@@ -78,3 +79,11 @@ def never_decides(why: str) -> EvidenceSource:
 def now() -> float:
     """Wall clock, epoch seconds."""
     return time.time()
+
+
+def mode_of(word: str) -> Mode:
+    """The mode of that word. Raises InputError."""
+    found = {mode.word: mode for mode in Mode}.get(word)
+    if found is None:
+        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
+    return found

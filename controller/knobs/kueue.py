@@ -171,8 +171,8 @@ def leaves_for(site: Site, picture: Picture, shared: Mapping[str, int]) -> tuple
     roots = {picture.cohorts[p].parent for p in parents.values() if p in picture.cohorts} - {None}
     for pool_name, gpus in shared.items():
         pool = site.pool(pool_name)
-        if pool is None or len(roots) != 1:
-            expected = "a pool of the policy, with tenants under one common Cohort"
+        if pool is None or pool.engine is not Engine.KUEUE or len(roots) != 1:
+            expected = "a Kueue pool of the policy, with tenants under one common Cohort"
             raise InputError((Mistake("shared", f"{pool_name}={gpus}", expected),))
         parents[SHARED_LEAF] = str(next(iter(roots)))
         amounts[SHARED_LEAF][pool.flavor or "", pool.resource] = gpus

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from collector.model.quantities import format_time, parse_time
 from controller.policy.change import Change, Forecast, Stage, Verdict
+from controller.policy.targets import moved
 
 CHANGES_ANNOTATION = "trimtab.io/changes"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trimtab"}
@@ -78,15 +79,9 @@ def annotations_for(object_name: str, changes: Iterable[Change]) -> dict[str, st
             "expiresAt": format_time(change.expires_at),
         }
         for change in sorted(changes, key=lambda change: change.id)
-        if change.active and (gpus := _moved(change, object_name))
+        if (gpus := moved(change, object_name))
     ]
     return {CHANGES_ANNOTATION: json.dumps(items, sort_keys=True, separators=(",", ":"))} if items else {}
-
-
-def _moved(change: Change, object_name: str) -> int:
-    if object_name == change.destination:
-        return change.given
-    return change.taken if object_name == change.source else 0
 
 
 def adopted(known: Iterable[Change], marked: Iterable[Mark], now: float) -> tuple[Change, ...]:

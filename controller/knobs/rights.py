@@ -37,18 +37,24 @@ def reading_rules() -> list[Rule]:
     ]
 
 
-def steering_rules(own_cohorts: Sequence[str], ceiling: Mode, caps: bool = False) -> list[Rule]:
-    """What the controller may write cluster-wide: its own Cohorts and caps, and in Observe nothing."""
+def volume_rules() -> list[Rule]:
+    """What a collector that reads Ceph needs besides, to know whose volume an image is. Without it that is unknown."""
+    return [{"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": _READ}]
+
+
+def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
+    """What the controller may write cluster-wide: its own Cohorts, and in Observe nothing."""
+    if ceiling is Mode.OBSERVE or not own_cohorts:
+        return []
+    names = sorted(own_cohorts)
+    return [{"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN}]
+
+
+def cap_rules(ceiling: Mode) -> list[Rule]:
+    """What the controller may write in the namespace of each native tenant: its own cap, and in Observe nothing."""
     if ceiling is Mode.OBSERVE:
         return []
-    rules: list[Rule] = []
-    if own_cohorts:
-        names = sorted(own_cohorts)
-        rules.append({"apiGroups": [KUEUE_GROUP], "resources": ["cohorts"], "resourceNames": names, "verbs": _OWN})
-    if caps:
-        named = {"resources": ["resourcequotas"], "resourceNames": [CAP_NAME]}
-        rules.append({"apiGroups": [""], **named, "verbs": _OWN})
-    return rules
+    return [{"apiGroups": [""], "resources": ["resourcequotas"], "resourceNames": [CAP_NAME], "verbs": _OWN}]
 
 
 def home_rules(ceiling: Mode) -> list[Rule]:
@@ -64,4 +70,20 @@ def home_rules(ceiling: Mode) -> list[Rule]:
             "resourceNames": ["trimtab-controller"],
             "verbs": _OWN,
         },
+    ]
+
+
+def janitor_rules() -> list[Rule]:
+    """What janitor and uninstall may do in the home namespace, whatever the ceiling: end changes, and say "paused".
+
+    They write only what ends a change, so that lowering the ceiling leaves none in force for ever.
+    """
+    return [
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": ["trimtab-control", "trimtab-ledger"],
+            "verbs": _OWN,
+        },
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["trimtab-baseline"], "verbs": ["get"]},
     ]

@@ -26,7 +26,7 @@ def refused_by_cap(snapshot: Snapshot, tenant: str, pool: str) -> tuple[Work, ..
 
 def idle_gpus(snapshot: Snapshot, pool: str, targets: Iterable[Target]) -> int:
     """Free GPUs of usable nodes, less what other work waits for and what other caps still allow."""
-    free = sum(node.free for node in snapshot.pools[pool].nodes)
+    free = snapshot.pools[pool].free
     waiting = sum(w.gpus for w in snapshot.works if w.pool == pool and w.phase is WorkPhase.WAITING and not w.borrows)
     return max(0, free - waiting - sum(_headroom(snapshot, target) for target in targets if target.pool == pool))
 
@@ -47,7 +47,7 @@ def already_over(state: TenantPool, cap: int) -> int:
 def gone_back(change: Change, snapshot: Snapshot) -> str:
     """Why a raised cap should fall again: its GPUs are no longer idle, and their owners use them. "" when not so."""
     state = snapshot.tenant_pool(change.tenant, change.pool)
-    free = sum(node.free for node in snapshot.pools[change.pool].nodes) if change.pool in snapshot.pools else 0
+    free = snapshot.pools[change.pool].free if change.pool in snapshot.pools else 0
     if state is None or free:
         return ""
     unused = change.given - max(0, state.preemptible - state.entitlement.floating)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from collector.model.quantities import format_duration
-from collector.model.reading import Known
-from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
+from collector.model.snapshot import OtherCause, OtherKind, Snapshot, TenantPool, WaitingName, Work
 from controller.policy.ledger import FindingKey
 
 
@@ -35,13 +34,29 @@ _CAUSE_OF_WAITING = {
 }
 
 
+class Trouble(StrEnum):
+    """What is wrong with a tenant that may lack no GPUs."""
+
+    STORAGE_SLOW = "storage-slow"
+    NETWORK_SLOW = "network-slow"
+    GPU_SICK = "gpu-sick"
+
+
+_TROUBLES = {
+    OtherKind.CEPH: (Trouble.STORAGE_SLOW, "storage is slow"),
+    OtherKind.RDMA: (Trouble.NETWORK_SLOW, "the network is slow"),
+    OtherKind.GPU_HEALTH: (Trouble.GPU_SICK, "GPUs are sick"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judged fact about one tenant in one pool."""
+    """A judged fact about one tenant, in one pool where it is about GPUs."""
 
     tenant: str
     pool: str
-    kind: WaitingName
+    """"" for what is about no pool."""
+    kind: WaitingName | Trouble
     cause: Cause
     shortfall: int
     works: tuple[Work, ...]
@@ -57,6 +72,7 @@ class Finding:
 def find(snapshot: Snapshot) -> tuple[Finding, ...]:
     """All findings, worst first, in a total order that does not depend on the order of the input."""
     found = [finding for state in snapshot.tenants for finding in _of_tenant(snapshot, state)]
+    found += _troubles(snapshot, {finding.tenant for finding in found})
     ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
     tier_of = {tenant.name: tenant.tier for tenant in snapshot.site.tenants}
     return tuple(
@@ -73,7 +89,8 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool) -> list[Finding]:
     if state.shortfall <= 0:
         return []
     overdue = [w for w in snapshot.works if (w.tenant, w.pool) == (state.tenant, state.pool) and w.overdue]
-    other = snapshot.evidence.other_causes.get(state.tenant)
+    others = snapshot.evidence.other_causes.get(state.tenant, ())
+    unsure = "".join(f" {kind} is not ruled out: {why}." for kind, why in snapshot.evidence.not_ruled_out.items())
     findings = []
     for kind in _CAUSE_OF_WAITING:
         works = queue_order([work for work in overdue if work.waiting is kind])
@@ -83,7 +100,22 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool) -> list[Finding]:
         told = f"{state.tenant} lacks {state.shortfall} GPUs of pool {state.pool}, {kind.value}; "
         told += f"{len(works)} overdue, the oldest for {format_duration(oldest)}. {works[0].why}"
         cause = _CAUSE_OF_WAITING[kind]
-        if isinstance(other, Known) and other.value:
-            cause, told = Cause.UNKNOWN, f"{told} But: {other.value}"
-        findings.append(Finding(state.tenant, state.pool, kind, cause, state.shortfall, works, told))
+        if others:
+            cause, told = Cause(others[0].kind), f"{told} But: {_sentences(others)}"
+        findings.append(Finding(state.tenant, state.pool, kind, cause, state.shortfall, works, told + unsure))
     return findings
+
+
+def _troubles(snapshot: Snapshot, told: Collection[str]) -> Iterator[Finding]:
+    """Of tenants that lack no GPUs: else the cause stands in what is found about their waiting."""
+    for tenant, causes in sorted(snapshot.evidence.other_causes.items()):
+        if tenant in told:
+            continue
+        for cause in causes:
+            kind, words = _TROUBLES[cause.kind]
+            sentence = f"{tenant}: {words}. {_sentences((cause,))}"
+            yield Finding(tenant, "", kind, Cause(cause.kind), 0, (), sentence)
+
+
+def _sentences(causes: Iterable[OtherCause]) -> str:
+    return " ".join(f"{cause.sentence}." for cause in causes)

@@ -137,7 +137,7 @@ def _room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
     """How much the entitlement may rise now: up to the burst (and ceiling), and by one step at most."""
     ceiling = state.entitlement.ceiling
     top = min(state.entitlement.burst_gpus, state.entitlement.burst_gpus if ceiling is None else ceiling)
-    total = sum(node.gpus for node in snapshot.pools[state.pool].nodes)
+    total = snapshot.pools[state.pool].total
     step = max(snapshot.pools[state.pool].gpus_per_node, int(total * STEP_RATIO))
     return max(0, min(top - entitled, step))
 

@@ -25,7 +25,7 @@ class Target:
     baseline: int
     observed: Reading[int]
     change_ids: tuple[str, ...] = ()
-    """Ids that the object's own annotation names: the authority on what is in force."""
+    """Ids that the object's own annotation names, of all its pools: the authority on what is in force."""
     foreign_manager: str | None = None
     """Another field manager that owns part of its spec."""
     limit: int | None = None
@@ -79,9 +79,28 @@ def check_levels(targets: Sequence[Target], changes: Sequence[Change]) -> None:
             raise InvariantError(f"pool {pool}: levels {levels} add up to more than {most}")
 
 
-def at_level(target: Target | None, changes: Iterable[Change]) -> bool:
-    """Whether the object was seen at the level that the ledger asks for."""
+def moved(change: Change, name: str) -> int:
+    """GPUs by which an active change moves the object of that name, in either direction."""
+    if not change.active:
+        return 0
+    if name == change.destination:
+        return change.given
+    return change.taken if name == change.source else 0
+
+
+def holds_level(target: Target | None, changes: Iterable[Change]) -> bool:
+    """Whether the object was seen to hold what the ledger asks for, whoever wrote it."""
     return target is not None and isinstance(target.observed, Known) and target.observed.value == level(target, changes)
+
+
+def at_level(target: Target | None, changes: Sequence[Change]) -> bool:
+    """Whether the object was seen as the ledger asks for it, with the marks of just the changes that move it.
+
+    Another write may by chance leave the same amount: only the marks tell that it was ours.
+    """
+    if target is None or not holds_level(target, changes):
+        return False
+    return set(target.change_ids) == {change.id for change in changes if moved(change, target.name)}
 
 
 def advanced(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change]) -> Change:

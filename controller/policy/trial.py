@@ -11,7 +11,7 @@ from collector.model.snapshot import Snapshot, Work, WorkPhase
 from controller.api.policy import Policy
 from controller.policy.borrowing import gone_back
 from controller.policy.change import IDLE, Change, Stage, Verdict
-from controller.policy.targets import Target, TargetKey, at_level, level
+from controller.policy.targets import Target, TargetKey, holds_level, level
 
 
 def evictions_by(snapshot: Snapshot, tenant: str) -> int:
@@ -129,7 +129,7 @@ def heeded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequenc
     ):
         unmarked = target is not None and isinstance(target.observed, Known) and change.id not in target.change_ids
         if intended and written and unmarked:
-            if at_level(target, changes):
+            if holds_level(target, changes):
                 return change.returning(now, "its mark is gone from the object")
             return change.overruled(now, "its mark is gone from the object: undone by a person")
     return change

@@ -50,6 +50,7 @@ class Settings:
     time_scale: float
     baseline_file: Path | None = None
     prometheus_url: str | None = None
+    lease_seconds: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def controller_for(
 def lease_for(settings: Settings, api: KubernetesApi) -> Lease:
     """The lease, in the name of this process."""
     identity = f"{socket.gethostname()}-{os.getpid()}"
-    return Lease(api, settings.namespace, identity, time.monotonic, time.time)
+    return Lease(api, settings.namespace, identity, time.monotonic, time.time, settings.lease_seconds)
 
 
 def loop_for(settings: Settings, api: KubernetesApi, watch: ClusterWatch, doorbell: Doorbell) -> Loop:

@@ -8,23 +8,30 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Final, Protocol
 
 import structlog
 from prometheus_client import CollectorRegistry
 
+from collector.assemble.ceph_memory import CephMemory
 from collector.assemble.clocks import WaitClocks
+from collector.exporter.ceph import CephPages
 from collector.exporter.cluster_role import ClusterRole, PictureSource
+from collector.exporter.fabric_families import FabricCollector
 from collector.exporter.families import Published, SnapshotCollector
 from collector.exporter.gpu import GpuExporters
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
+from collector.exporter.rdma import RdmaProbes
 from collector.exporter.repeated import Repeated
+from collector.exporter.storage_families import StorageCollector
+from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
 from collector.sources.evidence import EvidenceLimits, read_evidence
 from collector.sources.prometheus import Prometheus
+from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
@@ -34,6 +41,8 @@ _RESUBMISSION_SECONDS: Final = 1800.0
 _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
+_CEPH_WINDOW_SECONDS: Final = 60.0
+_CEPH_STALL_SECONDS: Final = 30.0
 _ROUNDS_PER_WINDOW: Final = 12
 """A window of fewer rounds would forget a device over one slow round."""
 
@@ -45,6 +54,8 @@ class CollectorSettings:
     cluster: str
     listen: Address
     gpu_exporters: tuple[str, ...] = ()
+    ceph_urls: tuple[str, ...] = ()
+    rdma_probes: ProbePlan | None = None
     prometheus_url: str | None = None
     time_scale: float = 1.0
 
@@ -55,13 +66,30 @@ class CollectorSettings:
 
     @property
     def gpu_seconds(self) -> float:
-        """How often the GPU exporters are read."""
+        """How often the GPU exporters and Ceph are read."""
         return max(1.0, _GPU_SECONDS / self.time_scale)
 
     @property
     def idle_window_seconds(self) -> float:
         """How long a held GPU must do nothing to be called idle."""
         return max(_IDLE_WINDOW_SECONDS / self.time_scale, _ROUNDS_PER_WINDOW * self.gpu_seconds)
+
+    @property
+    def ceph_memory(self) -> CephMemory:
+        """Over how long latencies are means, and for how long nothing must end to be a stall.
+
+        Not below what Ceph's own reports allow: OSDs tell the manager what they did every five seconds.
+        """
+        return CephMemory(
+            window_seconds=max(_CEPH_WINDOW_SECONDS / self.time_scale, 20.0),
+            stall_seconds=max(_CEPH_STALL_SECONDS / self.time_scale, 10.0),
+        )
+
+    @property
+    def rdma_plan(self) -> ProbePlan:
+        """The plan at the pace of the time scale; without one, a plan of no edges."""
+        plan = self.rdma_probes or ProbePlan(targets=())
+        return replace(plan, interval_seconds=max(1.0, plan.interval_seconds / self.time_scale))
 
     @property
     def scrape_limits(self) -> ScrapeLimits:
@@ -101,6 +129,7 @@ class Collecting:
         self._gpus = GpuExporters(
             settings.gpu_exporters, self._scraper, self._health, time.time, settings.idle_window_seconds
         )
+        self._ceph = CephPages(settings.ceph_urls, self._scraper, self._health, time.time, settings.ceph_memory)
         self._role = ClusterRole(
             pictures=watch,
             devices=self._gpus.devices,
@@ -115,6 +144,18 @@ class Collecting:
                 lambda: self._role.published, self._health.state, time.time, _STALE_AFTER_SECONDS, version("trimtab")
             )
         )
+        if settings.ceph_urls:
+            registry.register(
+                StorageCollector(lambda: self._role.published, self._ceph.state, time.time, _STALE_AFTER_SECONDS)
+            )
+        self._prober = RdmaProber(settings.rdma_plan)
+        self._fabric = RdmaProbes(settings.rdma_plan, self._prober, self._health, time.time)
+        if settings.rdma_probes is not None:
+            registry.register(
+                FabricCollector(
+                    lambda: self._role.published, lambda: self._fabric.memory, time.time, _STALE_AFTER_SECONDS
+                )
+            )
         self.server = HttpServer(metrics_app(registry, self._is_ready), settings.listen)
 
     def run(self, stop: threading.Event) -> None:
@@ -134,6 +175,7 @@ class Collecting:
                 self._tick()
                 stop.wait(self._settings.tick_seconds)
         finally:
+            self._prober.close()
             for helper in helpers:
                 helper.stop()
             self._watch.stop()
@@ -148,6 +190,10 @@ class Collecting:
         helpers: list[Repeated] = []
         if self._settings.gpu_exporters:
             helpers.append(Repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
+        if self._settings.ceph_urls:
+            helpers.append(Repeated("ceph", self._settings.gpu_seconds, self._read_ceph))
+        if self._settings.rdma_probes is not None:
+            helpers.append(Repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
         if self._settings.prometheus_url is not None:
             asked = Prometheus(self._settings.prometheus_url)
             helpers.append(Repeated("own-series", self._settings.gpu_seconds * 2, lambda: self._check_arrival(asked)))
@@ -169,6 +215,12 @@ class Collecting:
 
     def _read_gpus(self) -> None:
         self._told.say("gpu exporter", self._gpus.read())
+
+    def _read_ceph(self) -> None:
+        self._told.say("ceph", self._ceph.read())
+
+    def _probe_rdma(self) -> None:
+        self._told.say("rdma probe", self._fabric.read())
 
     def _check_arrival(self, prometheus: Prometheus) -> None:
         snapshot = self._role.published.snapshot

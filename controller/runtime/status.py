@@ -39,8 +39,7 @@ class StatusBoard:
             if not self.sentences or self.sentences[-1].split(" ", 1)[1] != report.sentence:
                 self.sentences.append(told)
             for decision in report.outcome.decisions if report.outcome else ():
-                outcome = "changed" if decision.change_id else "refused"
-                self.decisions[outcome, decision.refusal.code if decision.refusal else ""] += 1
+                self.decisions[answer(decision)] += 1
 
     def document(self) -> dict[str, Any]:
         """Everything, as plain JSON values."""
@@ -49,6 +48,11 @@ class StatusBoard:
         if report is None:
             return {"schema_version": SCHEMA_VERSION, "ready": False}
         return {"ready": True, **status_document(report), "sentences": sentences}
+
+
+def answer(decision: Decision) -> tuple[str, str]:
+    """What came of a finding, in the words of the metrics: (outcome, refusal code or "")."""
+    return "changed" if decision.change_id else "refused", decision.refusal.code if decision.refusal else ""
 
 
 def status_document(report: TickReport) -> dict[str, Any]:

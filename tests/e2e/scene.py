@@ -21,7 +21,7 @@ from alerts.rules.groups import rule_groups
 from controller.api.documents import Documents, parse_documents
 from controller.api.policy import Mode
 from controller.demo.processes import Service, answers, free_port, wait_until
-from controller.knobs.rights import home_rules, reading_rules, steering_rules
+from controller.knobs.rights import Rule, cap_rules, home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
 from tests.testbed.cluster import BORROW, GPU, Site, namespace
@@ -45,6 +45,10 @@ class Terms:
     start_within: Mapping[str, str] = field(default_factory=lambda: {"single-node": "10m", "small-gang": "20m"})
     burst: Mapping[str, int] = field(default_factory=dict)
     """Tenant → burst; default guarantee and floating."""
+    storage_within: Mapping[str, str] = field(default_factory=dict)
+    """Tenant → latency that its volumes were promised."""
+    network_within: Mapping[str, str] = field(default_factory=dict)
+    """Tenant → median latency between nodes that it was promised."""
 
 
 @dataclass
@@ -111,7 +115,7 @@ class Scene:
                         **({"burst": terms.burst[tenant.name]} if tenant.name in terms.burst else {}),
                     }
                 ],
-                "objectives": [{"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}],
+                "objectives": self._objectives(tenant.name),
             }
             for tenant in self.site.tenants
         ]
@@ -121,19 +125,26 @@ class Scene:
             documents.append({**head, "kind": "Tenant", "metadata": {"name": tenant.name}, "spec": spec})
         return yaml.safe_dump_all(documents, sort_keys=False)
 
+    def _objectives(self, tenant: str) -> list[dict[str, Any]]:
+        start = {"name": "start", "kind": "queue-wait", "target": 0.9, "window": "28d"}
+        data = {"name": "data", "kind": "storage-latency", "storage": "rbd", "quantile": 0.99, "target": 0.99}
+        fabric = {"name": "fabric", "kind": "rdma-latency", "quantile": 0.5, "target": 0.99}
+        promised = ((data, self.terms.storage_within), (fabric, self.terms.network_within))
+        return [start, *({**one, "within": within[tenant]} for one, within in promised if tenant in within)]
+
     # Programs
 
-    def start_collector(self) -> None:
-        """`trimtab run collector`, with rights to read."""
+    def start_collector(self, *more: str, more_rights: Sequence[Rule] = ()) -> None:
+        """`trimtab run collector`, with rights to read; `more` options that the story needs."""
         self.bed.start("gpu-exporter")
-        user = self.bed.kubernetes.user("trimtab-collector", reading_rules())
-        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url]
+        user = self.bed.kubernetes.user("trimtab-collector", [*reading_rules(), *more_rights])
+        arguments = ["--gpu-exporter", self.bed.gpu_exporter.url, *more]
         self._start("collector", user.kubeconfig, arguments, "/readyz")
 
     def start_controller(self, max_mode: str = "Enforce", kubeconfig: Path | None = None) -> None:
         """`trimtab run controller`, with the rights of its mode and not one more."""
         arguments = ["--prometheus-url", self.bed.prometheus.url, "--max-mode", max_mode]
-        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME]
+        arguments += ["--webhook-token-file", str(self.folder / "token"), "--namespace", HOME, "--lease-seconds", "5"]
         self._start("controller", kubeconfig or self.controller_kubeconfig(max_mode), arguments, "/healthz")
 
     def controller_kubeconfig(self, max_mode: str = "Enforce") -> Path:
@@ -141,7 +152,8 @@ class Scene:
         native = self.site.engine == "native"
         own = [] if native else [manifest["metadata"]["name"] for manifest in self.site.baseline_manifests()]
         ceiling = {mode.word: mode for mode in Mode}[max_mode]
-        rules = [*reading_rules(), *steering_rules(own, ceiling, caps=native), *home_rules(ceiling)]
+        rules = [*reading_rules(), *steering_rules(own, ceiling), *home_rules(ceiling)]
+        rules += cap_rules(ceiling) if native else []
         return self.bed.kubernetes.user("trimtab-controller", rules).kubeconfig
 
     def service(self, name: str) -> Service:
@@ -162,20 +174,25 @@ class Scene:
             service.stop()
         self._services.clear()
 
-    def _start(self, name: str, kubeconfig: Path, arguments: Sequence[str], ready: str) -> None:
+    def listen(self, name: str) -> str:
+        """host:port of a program, chosen once and kept over restarts."""
         port_file = self.folder / f"{name}.port"
         if not port_file.exists():
             port_file.write_text(str(free_port()))
-        listen = f"127.0.0.1:{port_file.read_text()}"
-        common = ["--config", str(self.folder / "documents.yaml"), "--kubeconfig", str(kubeconfig)]
-        common += ["--cluster", self.site.name, "--listen", listen, "--time-scale", str(self.terms.time_scale)]
-        argv = self.run("run", name, *common, *arguments)
+        return f"127.0.0.1:{port_file.read_text()}"
+
+    def start_program(self, name: str, arguments: Sequence[str], ready: str) -> None:
+        """Start `trimtab` with these arguments, which make it listen on `listen(name)`; wait until `ready` answers."""
+        argv, address = self.run(*arguments), f"http://{self.listen(name)}{ready}"
         environment = {"PYTHONPATH": str(_CHECKOUT)}
-        service = Service(
-            name, lambda: argv, self.folder, lambda: answers(f"http://{listen}{ready}"), environment=environment
-        )
+        service = Service(name, lambda: argv, self.folder, lambda: answers(address), environment=environment)
         self._services[name] = service
         service.start()
+
+    def _start(self, name: str, kubeconfig: Path, arguments: Sequence[str], ready: str) -> None:
+        common = ["--config", str(self.folder / "documents.yaml"), "--kubeconfig", str(kubeconfig)]
+        common += ["--cluster", self.site.name, "--time-scale", str(self.terms.time_scale)]
+        self.start_program(name, ["run", name, *common, "--listen", self.listen(name), *arguments], ready)
 
     # Monitoring
 

@@ -1,4 +1,4 @@
-"""Story 2. Plain Kubernetes: extra work is refused by its cap while GPUs stand idle, and no pod exists to tell of it."""
+"""Story 2. Plain Kubernetes: extra work is refused by its cap while GPUs stand idle, and no pod tells of it."""
 
 from __future__ import annotations
 

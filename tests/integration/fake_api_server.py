@@ -61,7 +61,7 @@ class FakeApiServer:
             return status(401)
         return answer
 
-    def kubeconfig(self, folder: Path, **user: str) -> Path:
+    def kubeconfig(self, folder: Path, **user: object) -> Path:
         """A kubeconfig that leads here."""
         path = folder / "kubeconfig"
         path.write_text(

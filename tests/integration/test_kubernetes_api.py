@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kubernetes.config import incluster_config
 
 from collector.sources.errors import (
     CredentialsProblem,
@@ -243,13 +244,40 @@ def test_a_rejected_identity_is_read_anew_once(server: FakeApiServer, tmp_path: 
     api.close()
 
 
+def test_an_exec_plugin_brings_the_token(server: FakeApiServer, tmp_path: Path) -> None:
+    credential = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": "from-plugin"},
+    }
+    plugin = {"apiVersion": credential["apiVersion"], "command": "echo", "args": [json.dumps(credential)]}
+    server.scripts[PATH] = [Answer(token="from-plugin")]
+    api = connect(server.kubeconfig(tmp_path, exec=plugin))
+    assert api.get(PATH) == {}
+    api.close()
+
+
+def test_inside_a_pod_the_service_account_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token, authority = tmp_path / "token", tmp_path / "ca.crt"
+    token.write_text("t")
+    authority.write_text("not read before the first request")
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(authority))
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    assert connect().server == "https://10.0.0.1:443"
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST")
+    with pytest.raises(CredentialsProblem, match=r"token: .*host/port is not set"):
+        connect()
+
+
 @pytest.mark.parametrize(
     "text", ["", "[1]", "a: b: c", "kind: Config", "current-context: x\ncontexts: []\nclusters: []\nusers: []"]
 )
 def test_a_kubeconfig_that_is_none_is_a_problem_that_names_the_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(text)
-    with pytest.raises(CredentialsProblem, match="kubeconfig: no usable kubeconfig"):
+    with pytest.raises(CredentialsProblem, match="kubeconfig: gives no address and identity"):
         connect(path)
 
 

@@ -9,12 +9,14 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from controller.demo.processes import Service
+from tests.testbed.ceph import Ceph
 from tests.testbed.control_plane import Kubernetes
 from tests.testbed.gpu_exporter import GpuExporter
 from tests.testbed.kueue import Kueue
 from tests.testbed.kwok import Kwok
 from tests.testbed.monitoring import Alertmanager, Prometheus
 from tests.testbed.place import Place
+from tests.testbed.ucx import Ucx
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "kubernetes": (),
@@ -23,6 +25,8 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "gpu-exporter": ("kubernetes",),
     "alertmanager": (),
     "prometheus": (),
+    "ceph": (),
+    "ucx": (),
 }
 
 
@@ -101,6 +105,16 @@ class Testbed:
         """Groups alerts and calls webhooks."""
         return Alertmanager(self._place("alertmanager"))
 
+    @cached_property
+    def ceph(self) -> Ceph:
+        """A small Ceph cluster that can be made slow."""
+        return Ceph(self._place("ceph"))
+
+    @cached_property
+    def ucx(self) -> Ucx:
+        """Two hosts on one slow link, with a noisy neighbour."""
+        return Ucx(self._place("ucx"))
+
     def part(self, name: str) -> Part:
         """The part of that name, running or not; raises UnknownPart."""
         parts: Mapping[str, Part] = {
@@ -110,6 +124,8 @@ class Testbed:
             "gpu-exporter": self.gpu_exporter,
             "prometheus": self.prometheus,
             "alertmanager": self.alertmanager,
+            "ceph": self.ceph,
+            "ucx": self.ucx,
         }
         if name not in parts:
             raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")

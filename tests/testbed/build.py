@@ -127,7 +127,7 @@ def _on_path(part: GoPart) -> Built | None:
     if len(found) < len(part.binaries):
         return None
     for binary in found.values():
-        answer = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False)
+        answer = subprocess.run([binary, *part.version_arguments], capture_output=True, text=True, check=False)
         if part.version.removeprefix("v") not in answer.stdout:
             return None
     return Built(found, Path())

@@ -155,16 +155,20 @@ class Kubernetes:
             "subjects": [{"kind": "ServiceAccount", **account}],
         }
         api.apply({"apiVersion": rbac, "kind": "ClusterRoleBinding", "metadata": meta, **binding}, "testbed")
+        return self.account(name, _USERS_NAMESPACE)
+
+    def account(self, name: str, namespace: str) -> User:
+        """A service account that is there already, with a token for a day."""
         request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": 86400},
         }
-        path = f"/api/v1/namespaces/{_USERS_NAMESPACE}/serviceaccounts/{name}/token"
-        token = str(api.request("POST", path, request)["status"]["token"])
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        token = str(self.api.request("POST", path, request)["status"]["token"])
         text = kubeconfig_text(self.url, name, token, self.authority)
-        kubeconfig = self._place.write(f"user-{name}.kubeconfig", text)
-        return User(f"system:serviceaccount:{_USERS_NAMESPACE}:{name}", token, kubeconfig)
+        kubeconfig = self._place.write(f"{namespace}-{name}.kubeconfig", text)
+        return User(f"system:serviceaccount:{namespace}:{name}", token, kubeconfig)
 
     def writes(self, username: str | None = None) -> Iterator[Mapping[str, Any]]:
         """The audit events (audit.k8s.io/v1) of all writes so far, oldest first, of one user or of all.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.testbed import build
 from tests.testbed.bed import Testbed
-from tests.testbed.parts import PartMissing
+from tests.testbed.parts import GO_PARTS, PartMissing
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +29,28 @@ def control_plane(testbed: Testbed) -> Testbed:
 def monitoring(testbed: Testbed) -> Testbed:
     """The testbed with Prometheus and Alertmanager running."""
     return _started(testbed, "prometheus", "alertmanager")
+
+
+@pytest.fixture(scope="session")
+def chart() -> Path:
+    """The Helm chart, with helm built to render it."""
+    try:
+        build.get(GO_PARTS["helm"])
+    except PartMissing as missing:
+        pytest.skip(f"testbed part missing: {missing}")
+    return Path(__file__).resolve().parents[2] / "deploy" / "helm" / "trimtab"
+
+
+@pytest.fixture(scope="session")
+def storage(testbed: Testbed) -> Testbed:
+    """The testbed with Ceph running."""
+    return _started(testbed, "ceph")
+
+
+@pytest.fixture(scope="session")
+def fabric(testbed: Testbed) -> Testbed:
+    """The testbed with two hosts on one slow link."""
+    return _started(testbed, "ucx")
 
 
 def _started(bed: Testbed, *names: str) -> Testbed:

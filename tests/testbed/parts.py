@@ -20,7 +20,8 @@ class GoPart:
     """A part that is built from its Go module; go.mod and go.sum under parts/<name> pin every version.
 
     `binaries`: name of the file → Go package. `version_stamps`: linker variable → value, in which {version}, {major}
-    and {minor} may stand. `files`: globs inside the module that the part needs at run time.
+    and {minor} may stand. `files`: globs inside the module that the part needs at run time. `version_arguments`: what
+    makes its programs say their version.
     """
 
     name: str
@@ -28,6 +29,7 @@ class GoPart:
     binaries: Mapping[str, str]
     version_stamps: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    version_arguments: tuple[str, ...] = ("--version",)
 
     @property
     def recipe(self) -> Path:
@@ -93,7 +95,7 @@ GO_PARTS = {
             "k8s.io/kubernetes",
             {
                 name: f"k8s.io/kubernetes/cmd/{name}"
-                for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
+                for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kubectl")
             },
             {
                 f"{_KUBERNETES_VERSION}.gitVersion": "{version}",
@@ -108,12 +110,27 @@ GO_PARTS = {
             {"sigs.k8s.io/kueue/pkg/version.GitVersion": "{version}"},
             files=("config/components/crd/bases/*.yaml", "config/components/webhook/manifests.yaml"),
         ),
+        GoPart(
+            "helm",
+            "helm.sh/helm/v4",
+            {"helm": "helm.sh/helm/v4/cmd/helm"},
+            {"helm.sh/helm/v4/internal/version.version": "{version}"},
+            version_arguments=("version", "--short"),
+        ),
     )
 }
 
 PROMETHEUS = DebianPart("prometheus", ("prometheus", "promtool"), "prometheus")
 ALERTMANAGER = DebianPart("alertmanager", ("prometheus-alertmanager", "amtool"), "prometheus-alertmanager")
+CEPH = DebianPart(
+    "ceph",
+    ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd", "monmaptool"),
+    "ceph-mon ceph-mgr ceph-osd ceph-common python3-rados python3-rbd",
+)
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
+UCX = DebianPart("ucx", ("ucx_perftest",), "ucx-utils")
+IPROUTE = DebianPart("ucx", ("ip", "ss"), "iproute2")
+IPERF = DebianPart("ucx", ("iperf3",), "iperf3")
 
 
 def pinned_version(go_mod: str, module: str) -> str:

@@ -85,7 +85,7 @@ def test_a_rule_is_known_by_its_name_and_labels() -> None:
 
 def test_objectives_that_have_no_indicator_yet_make_no_rule() -> None:
     text = " ".join(str(rule) for group in rule_groups(SITE) for rule in group.rules)
-    assert "fabric" not in text
+    assert "'fabric'" not in text
 
 
 def test_a_week_has_only_the_alerts_that_fire_before_its_budget_is_gone() -> None:

@@ -22,6 +22,7 @@ def test_every_go_part_pins_its_module() -> None:
         "kwok": "v0.8.0",
         "kubernetes": "v1.35.4",
         "kueue": "v0.17.0",
+        "helm": "v4.3.2",
     }
 
 

@@ -145,4 +145,4 @@ def test_a_second_look_remembers_the_first() -> None:
     _, clocks = assemble(picture, SITE, Evidence(), WaitClocks(), NOW)
     snapshot, clocks = assemble(picture, SITE, Evidence(), clocks, NOW + 30)
     assert work_of(snapshot, "vision/late").waited_seconds == 7230
-    assert clocks.wait_seconds_total["vision", "standard", "gpus"] == 3 * 30
+    assert clocks.wait_seconds_total["vision", "standard", "vision/gpus"] == 3 * 30

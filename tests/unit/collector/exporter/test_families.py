@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from collector.assemble.clocks import WaitClocks
 from collector.assemble.idle_held import GpuUse
-from collector.catalogue.exported import EXPORTED, HOLDINGS, POOLS, QUEUES, TENANTS
+from collector.catalogue.exported import COLLECTOR, HOLDINGS, POOLS, QUEUES, TENANTS
 from collector.exporter.families import Published, SnapshotCollector, cluster_families, collector_families
 from collector.exporter.health import Health, HealthState
 from collector.model.reading import Unknown
@@ -26,6 +26,7 @@ from tests.unit.collector.exporter.published import (
     work,
 )
 
+OF_EVERY_COLLECTOR = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *COLLECTOR)
 KEY = ("c1", "vision", "h100")
 IN_QUEUE = ("c1", *QUEUE)
 HEALTH = HealthState({("dcgm", "node-1:9400", "timeout"): 3}, {"kubernetes": NOW, "dcgm": 0.0})
@@ -42,12 +43,12 @@ def test_every_series_is_in_the_catalogue_with_exactly_its_labels_and_nothing_is
     exposition = parse_exposition(everything())
     assert exposition.problems == ()
     exported = {sample.name: frozenset(sample.labels) for sample in exposition.samples}
-    assert exported == {metric.name: frozenset(metric.labels) for metric in EXPORTED}
+    assert exported == {metric.name: frozenset(metric.labels) for metric in OF_EVERY_COLLECTOR}
 
 
 def test_help_and_type_come_from_the_catalogue() -> None:
     text = everything()
-    for metric in EXPORTED:
+    for metric in OF_EVERY_COLLECTOR:
         kind = "counter" if metric.name.endswith("_total") else "gauge"
         assert f"# TYPE {metric.name} {kind}\n" in text
         assert f"# HELP {metric.name} {metric.meaning}\n" in text

@@ -8,6 +8,7 @@ import pytest
 
 from alerts.rules.attainment import attainment
 from collector.model.reading import Known, Unknown
+from collector.model.snapshot import OtherKind
 from collector.model.tenancy import Engine, Entitlement, Objective, ObjectiveKind, Pool, Site, Tenant
 from collector.sources.errors import SourceError, Unreachable
 from collector.sources.evidence import (
@@ -19,6 +20,7 @@ from collector.sources.evidence import (
     read_evidence,
 )
 from collector.sources.prometheus import VectorSample
+from collector.sources.storage_evidence import LAST_SUCCESS
 
 NOW = 1_700_000_000.0
 LIMITS = EvidenceLimits(freshest_seconds=90)
@@ -49,15 +51,18 @@ class FakePrometheus:
         self.series = dict(series)
         self.asked: list[str] = []
         self.error: SourceError | None = None
+        self.storage: list[VectorSample] = []
 
     def instant(self, query: str, at: float | None = None) -> Sequence[VectorSample]:
         assert at == NOW
         self.asked.append(query)
+        if query.startswith("{__name__=~"):
+            return self.storage
         if self.error is not None:
             raise self.error
         stamped = query.startswith("timestamp(")
         name = query.removeprefix("timestamp(").removesuffix(")").partition("{")[0]
-        assert '{cluster="c1"}' in query
+        assert 'cluster="c1"}' in query
         return [
             VectorSample(
                 {"tenant": tenant, "pool": pool, "instance": instance} | ({} if stamped else {"__name__": name}),
@@ -85,7 +90,16 @@ def test_fresh_series_of_every_tenant_leave_nothing_blind() -> None:
     assert evidence.blind == ()
     assert evidence.attainment["vision", "h100"] == Known(0.97, 40.0)
     assert evidence.idle_held["vision", "h100"] == Known(3.0, 7.0)
-    assert evidence.other_causes == {}
+    assert (evidence.other_causes, evidence.not_ruled_out) == ({}, {})
+
+
+def test_storage_in_trouble_is_a_cause_and_storage_that_can_not_be_seen_is_not_ruled_out() -> None:
+    prometheus = healthy()
+    stalled = VectorSample({"__name__": "trimtab_storage_stalled", "tenant": "vision", "storage": "rbd"}, 1.0, NOW)
+    for age, causes, unseen in ((5.0, {"vision"}, set()), (600.0, set(), {OtherKind.CEPH})):
+        prometheus.storage = [stalled, VectorSample({"__name__": LAST_SUCCESS, "source": "ceph"}, NOW - age, NOW)]
+        evidence = read_evidence(prometheus, SITE, NOW, LIMITS)
+        assert (set(evidence.other_causes), set(evidence.not_ruled_out)) == (causes, unseen)
 
 
 def test_what_prometheus_does_not_have_is_unknown_with_its_reason() -> None:
@@ -171,7 +185,7 @@ def test_a_scaled_site_still_reads_the_series_of_the_nominal_window() -> None:
 def test_the_cluster_name_is_quoted() -> None:
     class Quoted(FakePrometheus):
         def instant(self, query: str, at: float | None = None) -> Sequence[VectorSample]:
-            assert '{cluster="a\\"b\\\\c"}' in query
+            assert 'cluster="a\\"b\\\\c"}' in query
             return []
 
     read_evidence(Quoted({}), Site('a"b\\c', (), (), SITE.tenants), NOW, LIMITS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from collector.model.reading import Known, Reading, Unknown
-from collector.model.snapshot import Evidence, WaitingName
+from collector.model.snapshot import Evidence, OtherCause, OtherKind, WaitingName
 from controller.api.policy import Budgets, Mode, Policy, Targets
 from controller.policy.change import Stage, Verdict
 from controller.policy.engine import Decision, Outcome, decide
@@ -115,14 +115,14 @@ def test_what_would_be_done_is_told_where_nothing_may_be_done() -> None:
     assert decision.sentence.endswith("may evict nlp/job3. Not now: Mode Recommend: written down, not applied.")
 
 
-@pytest.mark.parametrize("told", [Known("Ceph is slow: OSD 3."), Known(""), Unknown("no Ceph metrics")])
-def test_another_cause_moves_no_quota(told: Reading[str]) -> None:
+@pytest.mark.parametrize("causes", [(OtherCause(OtherKind.CEPH, "Ceph is slow: OSD 3"),), ()])
+def test_another_cause_moves_no_quota(causes: tuple[OtherCause, ...]) -> None:
     world = starving_world()
-    world.evidence = Evidence(other_causes={"vision": told})
+    world.evidence = Evidence(other_causes={"vision": causes})
     outcome = steering(world).ticks(2)
-    if told == Known("Ceph is slow: OSD 3."):
+    if causes:
         assert code(outcome) == "NOT_SCHEDULING"
-        assert outcome.findings[0].cause is Cause.UNKNOWN
+        assert outcome.findings[0].cause is Cause.CEPH
         assert "But: Ceph is slow: OSD 3." in outcome.sentence
     else:
         assert code(outcome) == "MADE"

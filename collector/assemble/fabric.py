@@ -1,0 +1,175 @@
+"""What RDMA probes said over time: the usual latency of each edge, and which tenants now suffer a slow one. Pure.
+
+No number is right for every fabric, so an edge is measured against itself. Slow probes do not make the baseline, or a
+long fault would become what is usual; only when nothing else came for as long as the memory reaches, it begins anew.
+A memory that began during a fault takes the fault for usual until it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from statistics import median
+from types import MappingProxyType
+from typing import Final
+
+from collector.model.fabric import QUANTILES, Edge, EdgeProbe
+from collector.model.reading import Known, Reading, Unknown, fresh
+from collector.model.snapshot import Snapshot, Work, WorkPhase
+from collector.model.tenancy import Objective, ObjectiveKind
+
+USUAL_BELOW_FACTOR: Final = 3.0
+"""A probe that takes more than this many times the baseline says nothing about what is usual."""
+LEAST_PROBES: Final = 5
+REMEMBERED_PROBES: Final = 1440
+"""A day, at one a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """The latencies of one edge at one quantile that count as usual, in seconds, newest last."""
+
+    values: tuple[float, ...] = ()
+    slow_in_a_row: int = 0
+
+    @property
+    def baseline(self) -> Reading[float]:
+        """Their median; Unknown while there are too few."""
+        if len(self.values) < LEAST_PROBES:
+            return Unknown(f"{len(self.values)} of the {LEAST_PROBES} probes that make a baseline")
+        return Known(median(self.values))
+
+    def advance(self, latency_seconds: float) -> Usual:
+        """With one more probe."""
+        baseline = self.baseline
+        if isinstance(baseline, Known) and latency_seconds > USUAL_BELOW_FACTOR * baseline.value:
+            count = self.slow_in_a_row + 1
+            return replace(self, slow_in_a_row=count) if count < REMEMBERED_PROBES else Usual((latency_seconds,))
+        return Usual((*self.values, latency_seconds)[-REMEMBERED_PROBES:])
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeMemory:
+    """One edge: its last two probes, when one last succeeded, and what is usual at each quantile."""
+
+    last: EdgeProbe
+    before: EdgeProbe | None
+    succeeded_at: float | None
+    usual: Mapping[float, Usual]
+
+
+@dataclass(frozen=True, slots=True)
+class FabricMemory:
+    """All probed edges. Readings older than `stale_after_seconds` say nothing about now."""
+
+    stale_after_seconds: float
+    edges: Mapping[Edge, EdgeMemory] = field(default_factory=dict)
+
+    def advance(self, edge: Edge, probe: EdgeProbe) -> FabricMemory:
+        """The memory after one more probe of that edge."""
+        old = self.edges.get(edge)
+        usual = dict(old.usual) if old else {quantile: Usual() for quantile in QUANTILES}
+        for quantile, latency in probe.latency_seconds.items():
+            if isinstance(latency, Known):
+                usual[quantile] = usual[quantile].advance(latency.value)
+        succeeded = all(isinstance(latency, Known) for latency in probe.latency_seconds.values())
+        memory = EdgeMemory(
+            last=probe,
+            before=old.last if old else None,
+            succeeded_at=probe.at if succeeded else old.succeeded_at if old else None,
+            usual=MappingProxyType(usual),
+        )
+        return replace(self, edges=MappingProxyType({**self.edges, edge: memory}))
+
+    def latency_seconds(self, edge: Edge, quantile: float, now: float) -> Reading[float]:
+        """What the last probe of the edge said."""
+        memory = self.edges.get(edge)
+        return Unknown("not probed yet") if memory is None else self._of(memory.last, quantile, now)
+
+    def lasting_seconds(self, edge: Edge, quantile: float, now: float) -> Reading[float]:
+        """The better of the last two probes: one slow probe on a busy host is no slow network."""
+        memory = self.edges.get(edge)
+        if memory is None or memory.before is None:
+            return Unknown("not probed twice yet")
+        last = self._of(memory.last, quantile, now)
+        before = memory.before.latency_seconds.get(quantile)
+        if isinstance(last, Known) and isinstance(before, Known):
+            return Known(min(last.value, before.value), last.age_seconds)
+        return last if isinstance(last, Unknown) else Unknown("the probe before the last one failed")
+
+    def baseline_seconds(self, edge: Edge, quantile: float) -> Reading[float]:
+        """The usual latency of the edge."""
+        memory = self.edges.get(edge)
+        return Unknown("not probed yet") if memory is None else memory.usual.get(quantile, Usual()).baseline
+
+    def _of(self, probe: EdgeProbe, quantile: float, now: float) -> Reading[float]:
+        reading = probe.latency_seconds.get(quantile, Unknown(f"probes do not measure quantile {quantile:g}"))
+        if isinstance(reading, Unknown):
+            return reading
+        return fresh(Known(reading.value, max(0.0, now - probe.at)), self.stale_after_seconds, "the last probe")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeVerdict:
+    """One edge that a tenant's running gangs use, against one objective of the tenant."""
+
+    tenant: str
+    objective: str
+    edge: Edge
+    ratio: Reading[float]
+    """Lasting latency by the limit: above 1 the objective is missed."""
+
+
+def edge_verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> tuple[EdgeVerdict, ...]:
+    """One verdict for each tenant with an objective about RDMA, each such objective, and each probed edge it uses."""
+    return tuple(_verdicts(memory, snapshot, now))
+
+
+def edges_used(works: Iterable[Work], edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """The edges with an end on a node of a gang that runs on several: what stays on one node crosses no fabric."""
+    nodes: set[str] = set()
+    for work in works:
+        if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING) and len(work.nodes) > 1:
+            nodes.update(work.nodes)
+    return tuple(sorted(edge for edge in edges if edge.source in nodes or edge.destination in nodes))
+
+
+def slow_edges_sentence(objective: str, ratios: Mapping[Edge, float]) -> str:
+    """For a person: which edge is slowest, and by how much; without its full stop. Needs at least one."""
+    edge, ratio = max(sorted(ratios.items()), key=lambda item: item[1])
+    others = f" ({len(ratios) - 1} more are slow)" if len(ratios) > 1 else ""
+    return (
+        f"RDMA from {edge} takes {ratio:.1f} times as long as its objective {objective} allows, "
+        f"and its running gangs use it{others}"
+    )
+
+
+def _verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> Iterator[EdgeVerdict]:
+    for tenant in snapshot.site.tenants:
+        for objective in tenant.objectives:
+            if objective.kind is not ObjectiveKind.RDMA_LATENCY:
+                continue
+            works = (
+                work for work in snapshot.works if work.tenant == tenant.name and objective.pool in (None, work.pool)
+            )
+            for edge in edges_used(works, memory.edges):
+                yield EdgeVerdict(tenant.name, objective.name, edge, _ratio(memory, objective, edge, now))
+
+
+def _ratio(memory: FabricMemory, objective: Objective, edge: Edge, now: float) -> Reading[float]:
+    if objective.quantile is None:
+        return Unknown("the objective names no quantile")
+    latency = memory.lasting_seconds(edge, objective.quantile, now)
+    limit = _limit_seconds(memory, objective, edge, objective.quantile)
+    if isinstance(latency, Unknown):
+        return latency
+    return limit if isinstance(limit, Unknown) else Known(latency.value / limit.value, latency.age_seconds)
+
+
+def _limit_seconds(memory: FabricMemory, objective: Objective, edge: Edge, quantile: float) -> Reading[float]:
+    if objective.within_seconds is not None:
+        return Known(objective.within_seconds)
+    factor, baseline = objective.within_baseline_factor, memory.baseline_seconds(edge, quantile)
+    if factor is None:
+        return Unknown("the objective sets no limit")
+    return baseline if isinstance(baseline, Unknown) else Known(factor * baseline.value)

@@ -1,0 +1,73 @@
+"""Reads the pages of one Ceph cluster and keeps what it did lately. Decides nothing about tenants.
+
+Several addresses are several pages of the same cluster: its managers, of which only the active one has something to
+say, and, since Reef, an exporter per host with the counters of its OSDs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from collector.assemble.ceph_memory import CephMemory, CephState
+from collector.exporter.gpu import Scrapes
+from collector.exporter.health import Health
+from collector.model.reading import Reading
+from collector.parse.ceph import CEPH_NAMES, ceph_scrape
+from collector.parse.exposition import Exposition, parse_exposition, scrape_problem
+from collector.sources.scrape import Scrape, ScrapeFailed, ScrapeFault, target_label
+
+SOURCE: Final = "ceph"
+
+
+class CephPages:
+    """The pages at `urls`. `read` in one thread, `state` in any."""
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        scrapes: Scrapes,
+        health: Health,
+        clock: Callable[[], float],
+        memory: CephMemory,
+    ) -> None:
+        self._urls, self._scrapes, self._health, self._clock = tuple(urls), scrapes, health, clock
+        self._memory = memory
+        if urls:
+            health.expect(SOURCE)
+
+    def read(self) -> Mapping[str, str]:
+        """One round over all pages. Returns the sentence of each that failed."""
+        results = self._scrapes.scrape_all(self._urls)
+        now = self._clock()
+        pages: list[Exposition] = []
+        failures: dict[str, str] = {}
+        for url, result in sorted(results.items()):
+            page = _page(url, result)
+            if isinstance(page, Exposition):
+                pages.append(page)
+            else:
+                failures[url] = page.sentence
+                self._health.error(SOURCE, target_label(url), page.fault)
+        scrape = ceph_scrape(pages, now)
+        if not scrape.has_cluster:
+            if not failures:
+                self._health.error(SOURCE, "", "no_active_manager")
+            return failures or {"": "no page is that of an active manager"}
+        self._memory = memory = self._memory.advance(scrape)
+        # A page that is only served again is no reading: success is when the manager last collected.
+        self._health.success(SOURCE, memory.scrapes[-1].at)
+        return failures
+
+    def state(self, now: float) -> Reading[CephState]:
+        """The cluster as it is known at `now`."""
+        return self._memory.state(now)
+
+
+def _page(url: str, result: Scrape | ScrapeFailed) -> Exposition | ScrapeFailed:
+    """The samples of one page; that of a standby manager holds none."""
+    if isinstance(result, ScrapeFailed):
+        return Exposition(()) if result.fault is ScrapeFault.EMPTY else result
+    exposition = parse_exposition(result.text, CEPH_NAMES)
+    problem = scrape_problem(exposition)
+    return exposition if problem is None else ScrapeFailed(ScrapeFault.NOT_TEXT, f"{target_label(url)}: {problem}")

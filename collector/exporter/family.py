@@ -1,0 +1,29 @@
+"""Rows of values → a metric family whose name, kind and labels come from the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import Metric as Family
+
+from collector.catalogue.index import find
+from collector.catalogue.metric import Kind
+
+Rows = Iterable[tuple[tuple[str, ...], float]]
+
+
+def family(name: str, rows: Rows) -> Family:
+    """A family as the catalogue describes it. Raises KeyError for a name that it does not know."""
+    entry = find(name)
+    if entry is None:
+        raise KeyError(f"{name} is not in the catalogue")
+    if entry.kind is Kind.COUNTER:
+        counter = CounterMetricFamily(entry.name, entry.meaning, labels=entry.labels)
+        for labels, value in rows:
+            counter.add_metric(labels, value)
+        return counter
+    gauge = GaugeMetricFamily(entry.name, entry.meaning, labels=entry.labels)
+    for labels, value in rows:
+        gauge.add_metric(labels, value)
+    return gauge

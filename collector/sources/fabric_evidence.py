@@ -1,0 +1,67 @@
+"""The collector's series about RDMA, as Prometheus has them now → whose network is slow. Asks nobody itself.
+
+They need no age of their own: the collector leaves out what is too old, and a collector that is gone makes blind.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from collector.assemble.fabric import slow_edges_sentence
+from collector.model.fabric import Edge
+from collector.model.snapshot import OtherCause, OtherKind
+from collector.model.tenancy import Site
+from collector.sources.prometheus import VectorSample
+
+_RATIO: Final = "trimtab_tenant_rdma_latency_ratio"
+_LATENCY: Final = "trimtab_rdma_latency_seconds"
+_AGE: Final = "trimtab_rdma_probe_age_seconds"
+FABRIC_SERIES: Final = frozenset((_RATIO, _LATENCY, _AGE))
+"""What to ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FabricEvidence:
+    """Tenants in trouble with their cause, and why nothing can be said now; None when it can, or nothing is watched."""
+
+    causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    unseen: str | None = None
+
+
+def fabric_evidence(samples: Iterable[VectorSample], site: Site) -> FabricEvidence:
+    """What `samples` (of one cluster, at one moment) say about the tenants of the site."""
+    # (tenant, objective) → edge → ratio; of two collectors that probe the same edge the better counts.
+    slow: dict[tuple[str, str], dict[Edge, float]] = defaultdict(dict)
+    probed: set[Edge] = set()
+    measured: set[Edge] = set()
+    for sample in samples:
+        name, edge = sample.labels.get("__name__"), _edge(sample)
+        if name == _AGE:
+            probed.add(edge)
+        elif name == _LATENCY:
+            measured.add(edge)
+        elif name == _RATIO:
+            ratios = slow[sample.labels.get("tenant", ""), sample.labels.get("objective", "")]
+            ratios[edge] = min(sample.value, ratios.get(edge, sample.value))
+    unseen = f"no probe of its {len(probed)} edges succeeded lately" if probed and not measured else None
+    return FabricEvidence(dict(_causes(slow, site)), unseen)
+
+
+def _causes(
+    slow: Mapping[tuple[str, str], Mapping[Edge, float]], site: Site
+) -> Iterable[tuple[str, tuple[OtherCause, ...]]]:
+    for tenant in site.tenants:
+        sentences = [
+            slow_edges_sentence(objective.name, missed)
+            for objective in tenant.objectives
+            if (missed := {e: r for e, r in slow.get((tenant.name, objective.name), {}).items() if r > 1})
+        ]
+        if sentences:
+            yield tenant.name, tuple(OtherCause(OtherKind.RDMA, sentence) for sentence in sentences)
+
+
+def _edge(sample: VectorSample) -> Edge:
+    return Edge(sample.labels.get("source", ""), sample.labels.get("destination", ""))

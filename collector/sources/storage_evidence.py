@@ -1,0 +1,109 @@
+"""The collector's series about storage, as Prometheus has them now → whose storage is in trouble. Asks nobody itself.
+
+How old they are is said by one of them: when the collector last read Ceph. Where none says so, no Ceph is watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from collector.assemble.storage import RBD, limit_seconds
+from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, storage_trouble
+from collector.model.quantities import format_duration
+from collector.model.reading import Reading, Unknown, mapped, number
+from collector.model.snapshot import OtherCause, OtherKind
+from collector.model.tenancy import Site
+from collector.sources.prometheus import VectorSample
+
+LAST_SUCCESS: Final = "trimtab_collector_last_success_timestamp_seconds"
+_READ_LATENCY: Final = "trimtab_storage_read_latency_seconds"
+_WRITE_LATENCY: Final = "trimtab_storage_write_latency_seconds"
+_STALLED: Final = "trimtab_storage_stalled"
+_OSD_STALLED: Final = "trimtab_storage_osd_stalled"
+_OSD_COMMIT: Final = "trimtab_storage_osd_commit_latency_seconds"
+_SLOW: Final = "trimtab_storage_slow_operations"
+STORAGE_SERIES: Final = frozenset(
+    (LAST_SUCCESS, _READ_LATENCY, _WRITE_LATENCY, _STALLED, _OSD_STALLED, _OSD_COMMIT, _SLOW)
+)
+"""What to ask for."""
+_SOURCE: Final = "ceph"
+
+
+@dataclass(frozen=True, slots=True)
+class StorageEvidence:
+    """Tenants in trouble with their cause, and why nothing can be said now; None when it can, or nothing is watched."""
+
+    causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    unseen: str | None = None
+
+
+def storage_evidence(samples: Iterable[VectorSample], site: Site, now: float, limit: float) -> StorageEvidence:
+    """What `samples` (of one cluster, at `now`) say about the tenants of the site. `limit`: how old, in seconds."""
+    values = _Values(samples, now)
+    if values.read_at is None:
+        return StorageEvidence()
+    age_seconds = now - values.read_at
+    if age_seconds > limit:
+        when = f"{format_duration(age_seconds)} ago" if values.read_at > 0 else "never"
+        return StorageEvidence(unseen=f"it was last read {when}")
+    osds = [values.osd(name) for name in values.daemons()]
+    facts = (
+        VolumeFacts(
+            tenant=tenant.name,
+            limit_seconds=limit_seconds(tenant),
+            read_latency_seconds=values.about(_READ_LATENCY, tenant.name),
+            write_latency_seconds=values.about(_WRITE_LATENCY, tenant.name),
+            stalled=mapped(values.about(_STALLED, tenant.name), bool),
+        )
+        for tenant in site.tenants
+    )
+    troubles = (storage_trouble(volumes, osds) for volumes in facts)
+    return StorageEvidence(
+        {found.tenant: (OtherCause(OtherKind.CEPH, found.sentence),) for found in troubles if found is not None}
+    )
+
+
+class _Values:
+    """Values by metric and what it is about. Of two replicas of the collector the higher counts."""
+
+    def __init__(self, samples: Iterable[VectorSample], now: float) -> None:
+        self._by_name: dict[str, dict[str, float]] = {name: {} for name in STORAGE_SERIES}
+        self.read_at: float | None = None
+        for sample in samples:
+            series = self._by_name.get(sample.labels.get("__name__", ""))
+            key = _key(sample)
+            if series is not None and key is not None:
+                series[key] = max(sample.value, series.get(key, sample.value))
+        self.read_at = self._by_name[LAST_SUCCESS].get(_SOURCE)
+        self._age_seconds = max(0.0, now - (self.read_at or 0.0))
+
+    def daemons(self) -> list[str]:
+        """Every OSD that any series is about."""
+        return sorted({name for metric in (_OSD_STALLED, _OSD_COMMIT, _SLOW) for name in self._by_name[metric]})
+
+    def osd(self, name: str) -> OsdFacts:
+        """What is known of one OSD."""
+        return OsdFacts(
+            name=name,
+            commit_latency_seconds=self.about(_OSD_COMMIT, name),
+            slow_operations=self.about(_SLOW, name),
+            stalled=mapped(self.about(_OSD_STALLED, name), bool),
+        )
+
+    def about(self, metric: str, key: str) -> Reading[float]:
+        """The value about a tenant, or about an OSD."""
+        value = self._by_name[metric].get(key)
+        if value is None:
+            return Unknown(f"Prometheus has no {metric} for it")
+        return number(value, self._age_seconds, metric)
+
+
+def _key(sample: VectorSample) -> str | None:
+    labels = sample.labels
+    if labels.get("__name__") == LAST_SUCCESS:
+        return labels.get("source")
+    if labels.get("storage", RBD) != RBD:
+        return None
+    return labels.get("tenant") or labels.get("daemon")

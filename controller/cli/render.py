@@ -1,0 +1,109 @@
+"""`trimtab render baseline|rbac|rules`: what the documents lead to, as text for Git, kubectl and Prometheus.
+
+Prints only. `baseline` reads the cluster, to find the Cohort that each tenant's part hangs on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from alerts.render.rules import prometheus_rules
+from alerts.rules.groups import rule_groups
+from collector.model.objects import Picture
+from collector.model.tenancy import Engine, Site
+from collector.sources.kubernetes_api import KubernetesApi, connect
+from collector.sources.kubernetes_lists import look_once
+from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import Dumper
+from controller.cli.options import Context, Kubeconfig
+from controller.cli.output import UNREACHABLE, talk
+from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of, now
+from controller.knobs import own
+from controller.knobs.roles import owned_by, owned_in, role_manifests
+from controller.runtime.configuration import Configuration
+
+_NEEDED = ("namespaces", "localqueues", "clusterqueues", "cohorts")
+"""Kinds that say which Cohort a tenant's queues are in."""
+
+
+def render_baseline(
+    config: Documents,
+    shared: Annotated[
+        list[str] | None,
+        typer.Option("--shared", help="GPUs of a Kueue pool that are lent to everybody.", metavar="POOL=GPUS"),
+    ] = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """Print the baseline: every own object as agreed, with no change in force. Keep it in Git, outside of what syncs.
+
+    Example: trimtab render baseline --config tenants/ --shared h100=8 > baseline.yaml
+    """
+    site, picture = _site(config), Picture(taken_at=now())
+    agreed = dict(_shared_gpus(text) for text in shared or ())
+    if any(pool.engine is Engine.KUEUE for pool in site.pools):
+        picture = _looked(connect(kubeconfig, context))
+    typer.echo(own.baseline_text(own.baseline_for(site, picture, agreed)), nl=False)
+
+
+def render_rbac(
+    config: Documents,
+    max_mode: Annotated[
+        str,
+        typer.Option("--max-mode", help="The ceiling that the controller has: Observe, Recommend or Enforce."),
+    ] = "Observe",
+    baseline: Baseline = None,
+    namespace: Namespace = NAMESPACE,
+    ceph: Annotated[bool, typer.Option("--ceph", help="The collector reads Ceph, and therefore volumes.")] = False,
+) -> None:
+    """Print service accounts, roles and bindings; each own object stands there by its name. Asks no cluster.
+
+    The own objects are those of --baseline, else those that the documents lead to. In Observe only the janitor may
+    write them.
+
+    Example: trimtab render rbac --config tenants/ --max-mode Enforce | kubectl apply -f -
+    """
+    ceiling, site = mode_of(max_mode), _site(config)
+    owned = owned_in(site) if baseline is None else owned_by(_kept(baseline))
+    manifests = role_manifests(namespace, owned, ceiling, ceph=ceph)
+    typer.echo(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110), nl=False)
+
+
+def render_rules(config: Documents, cluster: Cluster = "default", time_scale: TimeScale = 1.0) -> None:
+    """Print a Prometheus rule file that holds each tenant to its own objectives. Asks no cluster.
+
+    Example: trimtab render rules --config tenants/ > trimtab.rules.yaml
+    """
+    typer.echo(prometheus_rules(rule_groups(_site(config, cluster), time_scale)), nl=False)
+
+
+def _site(config: list[Path], cluster: str = "default") -> Site:
+    return Configuration(config, cluster).load().site
+
+
+def _shared_gpus(text: str) -> tuple[str, int]:
+    pool, _, gpus = text.partition("=")
+    if not pool or not gpus.isdecimal():
+        raise InputError((Mistake("--shared", repr(text), "POOL=GPUS, such as h100=8"),))
+    return pool, int(gpus)
+
+
+def _looked(api: KubernetesApi) -> Picture:
+    picture = look_once(api, now())
+    missing = [kind for kind in _NEEDED if kind in picture.unreadable]
+    if missing:
+        talk(f"{missing[0]} can not be read: {picture.unreadable[missing[0]]}")
+        raise typer.Exit(UNREACHABLE)
+    return picture
+
+
+def _kept(baseline: Path) -> own.Baseline:
+    try:
+        text = baseline.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError((Mistake(str(baseline), str(error.strerror), "a baseline manifest"),)) from error
+    return own.read_baseline(text, str(baseline))

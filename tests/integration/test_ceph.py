@@ -1,0 +1,132 @@
+"""A real Ceph under a small load: a slow disk is seen, named and undone; a frozen OSD is a stall; images have tenants.
+
+One module, one cluster: each test leaves it healthy. Read as the collector reads it, with its shortest times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from collector.assemble.ceph_memory import CephMemory, CephState
+from collector.assemble.storage import TenantStorage, tenant_storage
+from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, blamed, storage_trouble
+from collector.exporter.ceph import CephPages
+from collector.exporter.health import Health
+from collector.model.objects import RbdVolume
+from collector.model.reading import Known, Unknown
+from collector.sources.scrape import Scraper
+from controller.demo.processes import NotInTime
+from tests.testbed import Testbed
+from tests.testbed.ceph import Ceph
+from tests.testbed.disk_throttle import NoThrottle
+
+pytestmark = [pytest.mark.ceph, pytest.mark.timeout(180)]
+
+VOLUMES = (
+    RbdVolume("pv-vision", "vision-train", "data", ("rbd", "", "csi-vol-vision")),
+    RbdVolume("pv-nlp", "nlp", "data", ("rbd", "", "csi-vol-nlp")),
+)
+OWNERS = {"vision-train": "vision", "nlp": "nlp"}
+
+
+@dataclass
+class Watched:
+    """The cluster, and what is known of it after each look."""
+
+    ceph: Ceph
+    health: Health = field(default_factory=Health)
+
+    def __post_init__(self) -> None:
+        memory = CephMemory(window_seconds=20.0, stall_seconds=10.0)
+        self.pages = CephPages([self.ceph.metrics_url], Scraper(), self.health, time.time, memory)
+
+    def until(self, seen: Callable[[CephState], bool], what: str, timeout_seconds: float = 45.0) -> CephState:
+        """Looks once a second until a state shows it; raises NotInTime."""
+        deadline = time.monotonic() + timeout_seconds
+        while time.monotonic() < deadline:
+            self.pages.read()
+            found = self.pages.state(time.time())
+            if isinstance(found, Known) and seen(found.value):
+                return found.value
+            time.sleep(1.0)
+        raise NotInTime(f"waited {timeout_seconds:g} s in vain for {what}")
+
+
+@pytest.fixture(scope="module")
+def watched(storage: Testbed) -> Iterator[Watched]:
+    ceph = storage.ceph
+    for name in ("csi-vol-vision", "csi-vol-nlp"):
+        ceph.add_image(name)
+    load = ceph.load("csi-vol-vision", iops=40, at_most_seconds=240)
+    load.start()
+    yield Watched(ceph)
+    load.stop()
+
+
+def of(state: CephState, tenant: str) -> TenantStorage:
+    return next(one for one in tenant_storage(state, VOLUMES, OWNERS) if one.tenant == tenant)
+
+
+def write_latency(state: CephState) -> float | None:
+    latency = of(state, "vision").write_latency_seconds
+    return latency.value if isinstance(latency, Known) else None
+
+
+def facts(state: CephState) -> list[OsdFacts]:
+    return [
+        OsdFacts(osd.name, osd.commit_latency_seconds, osd.slow_operations, state.stalled_osds[osd.name])
+        for osd in state.readings.osds
+    ]
+
+
+def is_quick(state: CephState) -> bool:
+    latency = write_latency(state)
+    return latency is not None and latency < 0.2 and not blamed(facts(state))
+
+
+def test_an_image_is_its_tenants_and_an_idle_one_has_no_latency(watched: Watched) -> None:
+    state = watched.until(is_quick, "a quick image under load")
+    vision, nlp = of(state, "vision"), of(state, "nlp")
+    assert isinstance(vision.write, Known)
+    assert 20 < vision.write.value.operations / vision.write.value.interval_seconds < 60, "the load's 40 a second"
+    assert vision.write.value.bytes / vision.write.value.operations == 4096
+    assert isinstance(nlp.write_latency_seconds, Unknown)
+    assert [osd.up for osd in state.readings.osds] == [Known(True, state.age_seconds)] * 3
+
+
+def test_a_slow_disk_is_seen_and_named_and_gone_once_it_is_undone(watched: Watched) -> None:
+    watched.until(is_quick, "a quick image before")
+    try:
+        watched.ceph.throttle_osd(1, iops=15)
+    except NoThrottle as reason:
+        pytest.skip(f"no disk can be slowed here: {reason}")
+    state = watched.until(lambda it: [osd.name for osd in blamed(facts(it))] == ["osd.1"], "osd.1 to be blamed")
+    slow = watched.until(lambda it: (write_latency(it) or 0.0) > 0.2, "the image to be slow")
+    volumes = VolumeFacts("vision", 0.05, write_latency_seconds=of(slow, "vision").write_latency_seconds)
+    trouble = storage_trouble(volumes, facts(state))
+    assert trouble is not None
+    assert trouble.sentence.startswith("Ceph: osd.1 commits in ")
+    assert trouble.sentence.endswith(" ms (objective 50 ms)")
+
+    watched.ceph.unthrottle_osd(1)
+    watched.until(is_quick, "a quick image again")
+
+
+def test_a_frozen_osd_is_a_stall_of_those_who_wait_for_it_and_no_latency(watched: Watched) -> None:
+    watched.until(is_quick, "a quick image before")
+    watched.ceph.freeze_osd(2)
+    try:
+        state = watched.until(lambda it: of(it, "vision").stalled == Known(True), "vision to be seen waiting")
+        stalled = {name for name, one in state.stalled_osds.items() if isinstance(one, Known) and one.value}
+        assert stalled, "a primary waits for the frozen replica"
+        assert "osd.2" not in {osd.name for osd in blamed(facts(state))}, "who is silent is not called slow"
+        assert of(state, "nlp").stalled == Known(False), "who was idle is not said to wait"
+        assert state.readings.health_status == Known(1, state.age_seconds)
+        assert "SLOW_OPS" in state.readings.checks
+    finally:
+        watched.ceph.thaw_osd(2)
+    watched.until(lambda it: of(it, "vision").stalled == Known(False), "vision to go on")

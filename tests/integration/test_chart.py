@@ -1,0 +1,202 @@
+"""The Helm chart as helm renders it: every toggle, what the schema refuses, and who gets which rights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from alerts.render.alertmanager import DOORBELL_URL
+from controller.api.documents import parse_documents
+from controller.api.policy import Mode
+from controller.knobs.own import read_baseline
+from controller.knobs.rights import cap_rules, home_rules, janitor_rules, reading_rules, steering_rules, volume_rules
+from controller.knobs.roles import role_manifests
+from tests.integration.chart_values import BASELINE, DOCUMENTS, HOME, OWNED, TOGGLES, WHOLE, at
+from tests.testbed.api import Manifest
+from tests.testbed.helm import Helm, HelmRefused
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def helm(chart: Path, tmp_path: Path) -> Helm:
+    return Helm(chart, tmp_path / "helm", HOME)
+
+
+def of_kind(manifests: list[Manifest], kind: str) -> list[Manifest]:
+    """The objects of one kind."""
+    return [one for one in manifests if one["kind"] == kind]
+
+
+# Rendered
+
+
+@pytest.mark.parametrize("values", TOGGLES.values(), ids=TOGGLES)
+def test_helm_finds_no_fault_with_the_chart(helm: Helm, values: dict[str, Any]) -> None:
+    assert "0 chart(s) failed" in helm.lint(values)
+
+
+def test_a_toggle_takes_away_or_adds_just_its_objects(helm: Helm) -> None:
+    def kinds(values: Mapping[str, Any]) -> set[tuple[str, str]]:
+        return {(one["kind"], one["metadata"]["name"]) for one in helm.render(values)}
+
+    plain = kinds({})
+    assert plain - kinds({"collector": {"enabled": False}}) == {
+        ("Deployment", "trimtab-collector"),
+        ("Service", "trimtab-collector"),
+    }
+    assert plain - kinds({"janitor": {"enabled": False}}) == {("CronJob", "trimtab-janitor")}
+    assert plain - kinds({"existingDocuments": "ours"}) == {("ConfigMap", "trimtab-documents")}
+    assert kinds(WHOLE) - plain == {
+        ("NetworkPolicy", "trimtab"),
+        ("ServiceMonitor", "trimtab"),
+        ("PrometheusRule", "trimtab"),
+        ("Job", "trimtab-uninstall"),
+        ("ClusterRole", "trimtab-steering"),
+        ("ClusterRoleBinding", "trimtab-steering"),
+        ("ClusterRole", "trimtab-volumes"),
+        ("ClusterRoleBinding", "trimtab-volumes"),
+        ("Role", "trimtab-cap"),
+        ("RoleBinding", "trimtab-cap"),
+    }
+    assert ("Job", "trimtab-uninstall") not in kinds({**WHOLE, "uninstall": {"revert": False}})
+    assert ("Job", "trimtab-uninstall") not in kinds(at("Observe")), "in Observe there is nothing to undo"
+
+
+def test_a_plain_install_observes_with_documents_that_are_valid(helm: Helm) -> None:
+    manifests = helm.render({})
+    (documents,) = [one for one in of_kind(manifests, "ConfigMap") if one["metadata"]["name"] == "trimtab-documents"]
+    assert parse_documents(documents["data"]["policy.yaml"], "policy.yaml").policy.mode is Mode.OBSERVE
+    (controller,) = [one for one in of_kind(manifests, "Deployment") if one["metadata"]["name"] == "trimtab-controller"]
+    assert controller["spec"]["replicas"] == 1
+    assert controller["spec"]["strategy"] == {"type": "Recreate"}
+    assert "--max-mode=Observe" in controller["spec"]["template"]["spec"]["containers"][0]["args"]
+
+
+def test_documents_and_baseline_reach_the_cluster_unchanged(helm: Helm) -> None:
+    manifests = {one["metadata"]["name"]: one for one in of_kind(helm.render(WHOLE), "ConfigMap")}
+    assert manifests["trimtab-documents"]["data"] == DOCUMENTS
+    assert manifests["trimtab-baseline"]["data"] == {"baseline.yaml": BASELINE}
+    assert read_baseline(BASELINE, "baseline.yaml").names == ("chart-a/trimtab-cap", *OWNED.cohorts)
+
+
+def test_the_rules_of_the_chart_are_the_generated_ones(helm: Helm) -> None:
+    (rule,) = of_kind(helm.render(WHOLE), "PrometheusRule")
+    generated = yaml.safe_load((CHECKOUT / "deploy" / "generated" / "trimtab.rules.yaml").read_text())
+    assert rule["spec"] == generated
+    (own,) = of_kind(helm.render(TOGGLES["monitoring with own rules"]), "PrometheusRule")
+    assert own["spec"] == {"groups": []}
+
+
+def test_alertmanager_finds_the_doorbell_where_the_chart_puts_it(helm: Helm) -> None:
+    (service,) = [one for one in of_kind(helm.render({}), "Service") if "controller" in one["metadata"]["name"]]
+    host = f"{service['metadata']['name']}.{HOME}.svc:{service['spec']['ports'][0]['port']}"
+    assert f"http://{host}/alerts" == DOORBELL_URL
+
+
+def test_the_installer_is_told_the_mode_the_kill_switch_and_what_is_missing(helm: Helm) -> None:
+    plain, whole = helm.notes({}), helm.notes({**WHOLE, "monitoring": {}})
+    assert "mode Observe at most" in plain
+    assert all(word in plain for word in ("NO PROMETHEUS", "No documents yet", "No baseline yet", "revert --all"))
+    assert "writes the 4 own objects that the baseline names" in whole
+    assert "NO PROMETHEUS" not in whole
+
+
+# Refused
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"controller": {"maxMode": False}}, "maxMode"),  # what YAML makes of Off
+        ({"controller": {"maxMode": "observe"}}, "maxMode"),
+        ({"controller": {"replicas": 2}}, "replicas"),
+        ({"controler": {}}, "controler"),
+        ({"timeScale": 0.5}, "timeScale"),
+        ({"documents": {"policy.yml": "kind: Policy"}}, "documents"),
+        ({"documents": {"policy.yaml": {"kind": "Policy"}}}, "documents"),
+        ({"baseline": {"kind": "Cohort"}}, "baseline"),
+        ({"prometheus": {"url": "prometheus:9090"}}, "url"),
+        ({"image": {"digest": "latest"}}, "digest"),
+        ({"janitor": {"schedule": "sometimes"}}, "schedule"),
+        ({"monitoring": {"prometheusRule": {"rules": "alert: yes"}}}, "rules"),
+    ],
+)
+def test_the_schema_refuses_values_that_mean_nothing(helm: Helm, values: dict[str, Any], place: str) -> None:
+    with pytest.raises(HelmRefused, match=place):
+        helm.render(values)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "kind: Cohort\nmetadata: {name: tenant-vision}\n",
+        "kind: ClusterQueue\nmetadata: {name: trimtab-vision}\n",
+        "kind: ResourceQuota\nmetadata: {name: guarantee, namespace: vision}\n",
+        "kind: ResourceQuota\nmetadata: {name: trimtab-cap}\n",
+        "metadata: {name: trimtab-vision}\n",
+        "kind: [\n",
+    ],
+)
+def test_a_baseline_can_give_no_right_to_write_what_is_not_ours(helm: Helm, manifest: str) -> None:
+    with pytest.raises(HelmRefused, match="baseline: "):
+        helm.render({"baseline": f"{BASELINE}---\n{manifest}"})
+
+
+# Rights
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_chart_gives_each_program_the_rights_that_the_code_names_and_not_one_more(helm: Helm, mode: Mode) -> None:
+    manifests = helm.render(at(mode.word))
+    steering, caps, reading = steering_rules(OWNED.cohorts, Mode.ENFORCE), cap_rules(Mode.ENFORCE), reading_rules()
+    assert rights_of(manifests, "collector") == {None: reading}
+    assert rights_of(manifests, "janitor") == {None: [*reading, *steering], HOME: janitor_rules(), "chart-a": caps}
+    expected: dict[str | None, list[Any]] = {None: reading, HOME: home_rules(mode)}
+    if mode is not Mode.OBSERVE:
+        expected = {None: [*reading, *steering], HOME: home_rules(mode), "chart-a": caps}
+    assert rights_of(manifests, "controller") == expected
+
+
+def rights_of(manifests: list[Manifest], program: str) -> dict[str | None, list[Any]]:
+    """Namespace (None: everywhere) → the rules that the service account of a program gets there."""
+    rules = {(one["kind"], *where(one)): one["rules"] for one in manifests if one["kind"] in ("Role", "ClusterRole")}
+    found: dict[str | None, list[Any]] = {}
+    account = {"kind": "ServiceAccount", "name": f"trimtab-{program}", "namespace": HOME}
+    for binding in manifests:
+        if binding["kind"] in ("RoleBinding", "ClusterRoleBinding") and account in binding["subjects"]:
+            space, _ = where(binding)
+            role = binding["roleRef"]
+            found.setdefault(space, []).extend(rules[role["kind"], space, role["name"]])
+    return found
+
+
+def where(manifest: Manifest) -> tuple[str | None, str]:
+    """Namespace and name."""
+    return manifest["metadata"].get("namespace"), manifest["metadata"]["name"]
+
+
+def test_a_collector_that_reads_ceph_may_read_volumes_too(helm: Helm) -> None:
+    assert rights_of(helm.render(WHOLE), "collector") == {None: [*reading_rules(), *volume_rules()]}
+
+
+@pytest.mark.parametrize("ceph", [[], ["http://ceph-mgr:9283/metrics"]])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_chart_and_render_rbac_make_the_same_objects(helm: Helm, mode: Mode, ceph: list[str]) -> None:
+    kinds = ("ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
+    values = at(mode.word, collector={"cephUrls": ceph})
+    rendered = {key_of(one): one for one in helm.render(values) if one["kind"] in kinds}
+    expected = {key_of(one): one for one in role_manifests(HOME, OWNED, mode, ceph=bool(ceph))}
+    assert rendered.keys() == expected.keys()
+    for key, manifest in expected.items():
+        del rendered[key]["metadata"]["labels"]
+        assert rendered[key] == manifest
+
+
+def key_of(manifest: Manifest) -> tuple[str, str | None, str]:
+    """Kind, namespace and name."""
+    return manifest["kind"], *where(manifest)

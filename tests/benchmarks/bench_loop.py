@@ -49,7 +49,7 @@ class Size:
         return Site("bench", self.nodes, tenants, shared=shared * self.tenants)
 
 
-def measure(size: Size = Size(), starts: int = _STARTS) -> Mapping[str, float]:  # noqa: B008 - immutable
+def measure(size: Size = Size(), starts: int = _STARTS) -> Mapping[str, float]:
     """Seconds from exec to the end of the first tick, and MB (10^6 bytes) resident after 20 ticks. Some minutes."""
     with tempfile.TemporaryDirectory() as folder, Testbed(Path(folder) / "bed") as bed:
         bed.start("kubernetes", "kwok", "kueue", "prometheus")

@@ -86,7 +86,7 @@ def shuffled(snapshot: Snapshot, chance: random.Random) -> Snapshot:
     return replace(snapshot, works=tuple(works), tenants=tuple(tenants), site=site, pools=pools)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.lists(happenings, min_size=1, max_size=5), st.integers(0, 2**32))
 def test_the_order_of_facts_means_nothing(events: list[Happening], seed: int) -> None:
     site, chance = Site(ENFORCE), random.Random(seed)
@@ -106,7 +106,7 @@ budgets = st.builds(
 )
 
 
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.lists(happenings, min_size=5, max_size=14), budgets, st.sampled_from([1.0, 24.0]))
 def test_no_budget_is_ever_overrun(events: list[Happening], budgets: Budgets, time_scale: float) -> None:
     policy = replace(ENFORCE, budgets=budgets, day_seconds=86400.0 / time_scale)
@@ -124,7 +124,7 @@ def test_no_budget_is_ever_overrun(events: list[Happening], budgets: Budgets, ti
         assert sum(other.forecast.lost_gpu_hours for other in today) <= budgets.added_lost_gpu_hours_per_day
 
 
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.lists(happenings, min_size=3, max_size=10))
 def test_every_change_keeps_to_its_bounds(events: list[Happening]) -> None:
     site = Site(ENFORCE)

@@ -218,4 +218,4 @@ class Levels(RuleBasedStateMachine):
 
 
 TestLevels = Levels.TestCase
-TestLevels.settings = settings(stateful_step_count=30)
+TestLevels.settings = settings(max_examples=settings().max_examples // 2, stateful_step_count=30)

@@ -7,7 +7,7 @@ import json
 import typer
 
 from collector.sources.kubernetes_api import connect
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.options import Context, Kubeconfig, ListenNotNeeded, MaxModeNotNeeded, PrometheusNotNeeded
 from controller.cli.output import REFUSED, talk
 from controller.cli.steering import (
     NAMESPACE,
@@ -33,6 +33,9 @@ def run_janitor(
     namespace: Namespace = NAMESPACE,
     cluster: Cluster = "default",
     time_scale: TimeScale = 1.0,
+    max_mode: MaxModeNotNeeded = None,
+    listen: ListenNotNeeded = None,
+    prometheus_url: PrometheusNotNeeded = None,
 ) -> None:
     """Look once and send back whatever has outlived its time; run it every few minutes as a CronJob.
 

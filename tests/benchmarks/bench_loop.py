@@ -30,7 +30,7 @@ _STARTS: Final = 5
 _TICKS: Final = 20
 _GPUS_PER_JOB: Final = 4
 _JOBS_PER_TENANT: Final = 15
-_TERMS: Final = Terms(10.0, tick="10s", dwell="30m", ttl="4h")
+_TIME_SCALE: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,18 @@ class Size:
         tenants = tuple(SiteTenant(name, part - floating - shared, floating) for name in names)
         return Site("bench", self.nodes, tenants, shared=shared * self.tenants)
 
+    def terms(self) -> Terms:
+        """A tick each second; the work of every other tenant is soon late, so that there is something to decide."""
+        part = self.nodes * 8 // self.tenants
+        bursts = {f"team-{number:02}": part * 2 for number in range(0, self.tenants, 2)}
+        return Terms(_TIME_SCALE, tick="10s", dwell="10m", start_within={"single-node": "2m"}, burst=bursts)
+
 
 def measure(size: Size = Size(), starts: int = _STARTS) -> Mapping[str, float]:
     """Seconds from exec to the end of the first tick, and MB (10^6 bytes) resident after 20 ticks. Some minutes."""
     with tempfile.TemporaryDirectory() as folder, Testbed(Path(folder) / "bed") as bed:
         bed.start("kubernetes", "kwok", "kueue", "prometheus")
-        scene = Scene(bed, size.site(), _TERMS, Path(folder) / "scene")
+        scene = Scene(bed, size.site(), size.terms(), Path(folder) / "scene")
         build_site(bed.kubernetes.api, scene.site)
         scene.prepare()
         try:
@@ -98,7 +104,7 @@ def _controller(scene: Scene) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
         f"--prometheus-url={scene.bed.prometheus.url}",
         f"--cluster={scene.site.name}",
         f"--listen=127.0.0.1:{free_port()}",
-        f"--time-scale={_TERMS.time_scale}",
+        f"--time-scale={_TIME_SCALE}",
         "--max-mode=Enforce",
     ]
     environment = {**os.environ, "PYTHONPATH": str(_ROOT)}

@@ -26,7 +26,7 @@ from collector.sources.errors import Malformed, SourceError, Throttled, TimedOut
 from collector.sources.kubernetes_answers import error_from_answer, error_from_failure, error_from_status
 from collector.sources.kubernetes_identity import KubernetesIdentity
 from collector.sources.kubernetes_pages import object_of, pages
-from collector.sources.kubernetes_port import JsonObject, Page, Query, WatchEvent
+from collector.sources.kubernetes_port import Decode, JsonObject, Page, Query, WatchEvent
 
 T = TypeVar("T")
 
@@ -112,14 +112,19 @@ class KubernetesApi:
         """One object or list. Tried up to 4 times when the server is away or busy, within 10 seconds."""
         return object_of(self._retried(lambda: self._body("GET", path, query)), "GET", path)
 
-    def list_pages(self, path: str, limit: int = 500, query: Query | None = None) -> Iterator[Page]:
-        """A list in pages of `limit`, one in memory at a time. Gone when the server forgets the list midway."""
+    def list_pages(
+        self, path: str, limit: int = 500, query: Query | None = None, decode: Decode | None = None
+    ) -> Iterator[Page]:
+        """A list in pages of `limit`, one in memory at a time, decoded by `decode`, or whole where that cannot.
+
+        Gone when the server forgets the list midway.
+        """
 
         def read(continuation: str) -> bytes:
             asked = {**(query or {}), "limit": limit, **({"continue": continuation} if continuation else {})}
             return self._retried(lambda: self._body("GET", path, asked))
 
-        return pages(read, path)
+        return pages(read, path, decode)
 
     def watch(self, path: str, resource_version: str, timeout_seconds: int, query: Query | None = None) -> WatchStream:
         """Open a watch with bookmarks from `resource_version`; the server ends it after `timeout_seconds`.

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from collector.model.objects import Picture
 from collector.parse import kubernetes as core
-from collector.parse import kueue
+from collector.parse import kueue, pod_list
 from collector.parse.json_fields import JsonObject
 from collector.parse.volumes import rbd_volume
 
@@ -25,6 +25,8 @@ class Kind:
     versions: tuple[str, ...]
     project: Callable[[JsonObject], object | None]
     """Object → projection; None when it does not matter to us; raises ParseProblem."""
+    decode_list: Callable[[bytes], JsonObject | None] | None = None
+    """A quicker way to decode a list, when there is one: JSON → all that `project` looks at; None when it cannot."""
 
     def path(self, version: str) -> str:
         """Path of the list of all its objects in the cluster."""
@@ -35,7 +37,7 @@ class Kind:
 KINDS: Final = (
     Kind("nodes", "", ("v1",), core.node),
     Kind("namespaces", "", ("v1",), core.namespace),
-    Kind("pods", "", ("v1",), core.pod),
+    Kind("pods", "", ("v1",), core.pod, pod_list.fields_in_use),
     Kind("resourcequotas", "", ("v1",), core.resource_quota),
     Kind("jobs", "batch", ("v1",), core.job),
     Kind("priorityclasses", "scheduling.k8s.io", ("v1",), core.priority_class),

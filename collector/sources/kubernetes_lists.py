@@ -63,7 +63,7 @@ def read_list(api: ObjectReader, kind: Kind, version: str, page_size: int) -> Li
     malformed: dict[str, str] = {}
     resource_version = ""
     with _garbage_collector_resting():
-        for page in api.list_pages(kind.path(version), page_size):
+        for page in api.list_pages(kind.path(version), page_size, decode=kind.decode_list):
             resource_version = page.resource_version
             for raw in page.items:
                 found = project(kind, raw)

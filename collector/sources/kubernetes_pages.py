@@ -9,14 +9,15 @@ from typing import Any, Final
 import orjson
 
 from collector.sources.errors import Malformed
-from collector.sources.kubernetes_port import JsonObject, Page
+from collector.sources.kubernetes_port import Decode, JsonObject, Page
 
 _HEAD_BYTES: Final = 4096
 _ITEMS: Final = b'"items":['
 
 
-def pages(read: Callable[[str], bytes], path: str) -> Iterator[Page]:
-    """The pages of the list at `path`. `read` takes the continuation ("" for the first page) and returns the answer.
+def pages(read: Callable[[str], bytes], path: str, decode: Decode | None = None) -> Iterator[Page]:
+    """The pages of the list at `path`. `read` takes the continuation ("" for the first page) and returns the answer;
+    what `decode` returns None for is decoded whole.
 
     One page is in memory, and the text of the next. Raises what `read` raises, and Malformed.
     """
@@ -26,7 +27,7 @@ def pages(read: Callable[[str], bytes], path: str) -> Iterator[Page]:
         while True:
             early = _continuation_ahead(body)
             next_body = ahead.submit(read, early) if early and early != asked else None
-            page, following = _page_of(body, path)
+            page, following = _page_of(body, path, decode)
             yield page
             if not following:
                 return
@@ -49,8 +50,10 @@ def object_of(body: bytes, method: str, path: str) -> JsonObject:
     return answer
 
 
-def _page_of(body: bytes, path: str) -> tuple[Page, str]:
-    answer = object_of(body, "GET", path)
+def _page_of(body: bytes, path: str, decode: Decode | None) -> tuple[Page, str]:
+    answer = decode(body) if decode is not None else None
+    if answer is None:
+        answer = object_of(body, "GET", path)
     metadata, items = answer.get("metadata"), answer.get("items")
     # Go writes an empty list of a kind without objects as null.
     if not isinstance(metadata, dict) or not isinstance(items, list | None):

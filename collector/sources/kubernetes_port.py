@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 JsonObject: TypeAlias = dict[str, Any]
 Query: TypeAlias = Mapping[str, str | int]
+Decode: TypeAlias = Callable[[bytes], Mapping[str, Any] | None]
+"""Decodes a list no further than its reader looks; None when it must be decoded whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,10 @@ class ObjectReader(Protocol):
         """One object."""
         ...
 
-    def list_pages(self, path: str, limit: int = 500, query: Query | None = None) -> Iterator[Page]:
-        """A list in pages of `limit`."""
+    def list_pages(
+        self, path: str, limit: int = 500, query: Query | None = None, decode: Decode | None = None
+    ) -> Iterator[Page]:
+        """A list in pages of `limit`, each decoded by `decode`, or whole."""
         ...
 
     def watch(self, path: str, resource_version: str, timeout_seconds: int, query: Query | None = None) -> EventStream:

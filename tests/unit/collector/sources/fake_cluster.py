@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.sources.errors import NotFound, SourceError
-from collector.sources.kubernetes_port import JsonObject, Page, Query, WatchEvent
+from collector.sources.kubernetes_port import Decode, JsonObject, Page, Query, WatchEvent
 
 Moment = WatchEvent | SourceError | float
 """In a watch: an event, a failure, or seconds that pass."""
@@ -59,7 +59,9 @@ class FakeReader:
             raise NotFound("GET", path, "not here", status=404)
         return self.objects[path]
 
-    def list_pages(self, path: str, limit: int = 500, query: Query | None = None) -> Iterator[Page]:
+    def list_pages(
+        self, path: str, limit: int = 500, query: Query | None = None, decode: Decode | None = None
+    ) -> Iterator[Page]:
         self.asked.append(f"list {path}")
         found = self.lists.get(path, NotFound("GET", path, "not here", status=404))
         if isinstance(found, SourceError):

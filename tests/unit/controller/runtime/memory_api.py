@@ -12,7 +12,7 @@ from typing import Any
 
 from collector.sources.errors import Conflict, NotFound
 from collector.sources.kubernetes_api import KubernetesApi
-from collector.sources.kubernetes_port import JsonObject, Page, Query
+from collector.sources.kubernetes_port import Decode, JsonObject, Page, Query
 
 
 class MemoryApi(KubernetesApi):
@@ -32,7 +32,9 @@ class MemoryApi(KubernetesApi):
     def get(self, path: str, query: Query | None = None) -> JsonObject:
         return self.request("GET", path, query=query)
 
-    def list_pages(self, path: str, limit: int = 500, query: Query | None = None) -> Iterator[Page]:
+    def list_pages(
+        self, path: str, limit: int = 500, query: Query | None = None, decode: Decode | None = None
+    ) -> Iterator[Page]:
         self._ask("GET", path)
         items = [copy.deepcopy(found) for key, found in self.objects.items() if key.startswith(f"{path}/")]
         yield Page(items, str(self._versions))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from controller.reports.samples import CAPACITY, EVICTIONS, FREE, HELD, OLDEST, UNUSABLE, WAITED, Samples
-from tests.unit.controller.reports.histories import Row, samples
+from tests.unit.controller.reports.histories import Row, Series, samples
 
 QUEUE = ("vision", "critical", "vision/q")
 
 
 def counted(**sources: Row) -> Any:
     slots = len(next(iter(sources.values()))) - 1
-    rows = {(source, *QUEUE): row for source, row in sources.items()}
+    rows: Series = {(source, *QUEUE): row for source, row in sources.items()}
     return samples(slots, {WAITED: rows}).increases(WAITED).get(QUEUE)
 
 
@@ -101,5 +101,5 @@ def test_no_series_at_all_is_no_slot_seen() -> None:
 
 
 def test_the_peak_is_that_of_any_source_within_the_window() -> None:
-    rows = {("a", *QUEUE): [900.0, 5.0, None], ("b", *QUEUE): [None, None, 7.0]}
+    rows: Series = {("a", *QUEUE): [900.0, 5.0, None], ("b", *QUEUE): [None, None, 7.0]}
     assert samples(2, {OLDEST: rows}).peaks(OLDEST) == {QUEUE: 7.0}

@@ -109,7 +109,7 @@ def test_once_settled_it_ticks_and_is_ready(running: Running) -> None:
 def test_it_ends_while_it_waits_and_leaves_no_thread(config: Path) -> None:
     before = threading.active_count()
     running = Running(config)
-    assert running.watch.started
+    wait_until(lambda: running.watch.started, "the watch to start")  # the port is bound a moment earlier
     running.end()
     assert not running.thread.is_alive()
     assert running.watch.stopped

@@ -7,9 +7,10 @@ BIN := .venv/bin
 TESTBED_PARTS ?= kubernetes kueue kwok prometheus
 SLOW_TESTS := tests/integration tests/e2e tests/benchmarks
 ONLY ?=
+DEMO ?=
 N ?= 2000
 
-.PHONY: help setup parts test unit check generated-check format fuzz bench testbed-up testbed-down lock clean
+.PHONY: help demo setup parts test unit check generated-check format fuzz bench testbed-up testbed-down lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +21,9 @@ setup:
 # In the background while the unit tests run; whoever needs a part waits for it. Kept in the user's cache.
 parts: setup
 	@$(BIN)/python -m tests.testbed build --all >build/parts.log 2>&1 </dev/null &
+
+demo: setup ## the whole loop on a simulated cluster, with real Prometheus and Alertmanager (DEMO="--for 120s -o json")
+	@$(BIN)/trimtab demo $(DEMO)
 
 test: parts ## everything, real parts included
 	@$(BIN)/pytest

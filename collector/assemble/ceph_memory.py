@@ -1,7 +1,8 @@
 """What a Ceph cluster did over the last minute, remembered from scrape to scrape. Pure.
 
 Means are taken over a window. A stall is judged over a shorter one: operations were in flight at each look and none
-completed. An image is known to wait only if it did I/O when the stall began; an idle one shows nothing either way.
+completed, or slow ones were there at each look and no write completed (reads go on while a replica hangs). An image is
+known to wait only if it did I/O when the stall began; an idle one shows nothing either way.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collector.parse.ceph import (
     ceph_readings,
     commit_latencies_seconds,
     osds_in_flight,
+    osds_with_slow_operations,
 )
 
 
@@ -30,7 +32,7 @@ class CephState:
     readings: CephReadings
     """Over the window."""
     stalled_osds: Mapping[str, Reading[bool]]
-    """OSD → whether it had operations in flight all the time and completed none."""
+    """OSD → whether it had operations in flight all the time and did not get on with them."""
     waiting_images: frozenset[RbdImage]
     """Images whose I/O went on until the stall and has not since."""
     age_seconds: float
@@ -98,8 +100,12 @@ class CephMemory:
         if not span:
             short = Unknown(f"watched for less than {format_duration(self.stall_seconds)}")
             return {osd.name: short for osd in ceph_readings(None, self.scrapes[-1]).osds}
-        always = frozenset.intersection(*map(osds_in_flight, span))
-        return {osd.name: _stalled(osd, osd.name in always) for osd in ceph_readings(span[0], span[-1]).osds}
+        in_flight = frozenset.intersection(*map(osds_in_flight, span))
+        slow = frozenset.intersection(*map(osds_with_slow_operations, span))
+        return {
+            osd.name: _stalled(osd, osd.name in in_flight, osd.name in slow)
+            for osd in ceph_readings(span[0], span[-1]).osds
+        }
 
     def _beginning(self) -> float | None:
         """Since when nothing goes on; None while it does."""
@@ -123,8 +129,11 @@ class CephMemory:
         return frozenset(image for image, at in self.completed_at.items() if since <= at <= self._span()[0].at)
 
 
-def _stalled(osd: OsdReading, in_flight_all_the_time: bool) -> Reading[bool]:
-    completes_none = osd.stalled
-    if isinstance(completes_none, Unknown):
-        return completes_none
-    return Known(completes_none.value and in_flight_all_the_time, completes_none.age_seconds)
+def _stalled(osd: OsdReading, in_flight: bool, slow: bool) -> Reading[bool]:
+    """`in_flight`, `slow`: whether it had such operations at each look of the span that the reading is about."""
+    if isinstance(osd.completed, Unknown):
+        return osd.completed
+    if isinstance(osd.write, Unknown):
+        return osd.write
+    nothing, no_write = osd.completed.value == 0, osd.write.value.operations == 0
+    return Known((in_flight and nothing) or (slow and no_write), osd.completed.age_seconds)

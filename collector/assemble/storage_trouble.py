@@ -108,7 +108,7 @@ def _about_osds(osds: Sequence[OsdFacts], to_blame: Sequence[OsdFacts]) -> str:
         return f"{slowest}, others in {_milliseconds(median_low(others))}" if others else slowest
     stalled = [osd.name for osd in osds if isinstance(osd.stalled, Known) and osd.stalled.value]
     if stalled:
-        return f"{_listed(stalled)} {'has' if len(stalled) == 1 else 'have'} operations in flight and completes none"
+        return f"operations at {_listed(stalled)} do not end"
     slow = {osd.name: osd.slow_operations.value for osd in osds if isinstance(osd.slow_operations, Known)}
     complaining = [name for name, count in slow.items() if count > 0]
     if complaining:

@@ -247,7 +247,7 @@ STORAGE: Final = (
         Kind.GAUGE,
         Unit.TRUTH,
         _DAEMON,
-        "Whether the OSD has operations in flight and completes none.",
+        "Whether the OSD has had operations in flight for a while and does not get on with them.",
         "says who waits, not who is waited for: a frozen OSD reports nothing, its peers do",
         "no sample where the manager does not export the counters of OSDs (since Reef: scrape ceph-exporter too)",
     ),

@@ -141,16 +141,6 @@ class OsdReading:
     """Of its own disk alone: what tells a slow replica from the primary that waits for it."""
     up: Reading[bool]
 
-    @property
-    def stalled(self) -> Reading[bool]:
-        """Whether operations are in flight while none completes."""
-        if isinstance(self.completed, Unknown):
-            return self.completed
-        flying = [one.value for one in (self.in_progress, self.slow_operations) if isinstance(one, Known)]
-        if not flying:
-            return Unknown("operations in flight are not exported")
-        return Known(self.completed.value == 0 and max(flying) > 0, self.completed.age_seconds)
-
 
 @dataclass(frozen=True, slots=True)
 class ImageReading:
@@ -213,12 +203,17 @@ def ceph_readings(earlier: CephScrape | None, later: CephScrape, age_seconds: fl
 
 def osds_in_flight(scrape: CephScrape) -> frozenset[str]:
     """OSDs that had an operation in progress, or complained of a slow one, at that moment."""
-    return frozenset(
-        key[0]
-        for name in (_IN_PROGRESS, _DAEMON_HEALTH)
-        for key, count in scrape.values.get(name, {}).items()
-        if count > 0 and key[0].startswith(_OSD)
-    )
+    return _osds_above_zero(scrape, _IN_PROGRESS) | osds_with_slow_operations(scrape)
+
+
+def osds_with_slow_operations(scrape: CephScrape) -> frozenset[str]:
+    """OSDs that complained of slow operations at that moment."""
+    return _osds_above_zero(scrape, _DAEMON_HEALTH)
+
+
+def _osds_above_zero(scrape: CephScrape, metric: str) -> frozenset[str]:
+    counts = scrape.values.get(metric, {})
+    return frozenset(key[0] for key, count in counts.items() if count > 0 and key[0].startswith(_OSD))
 
 
 def commit_latencies_seconds(scrape: CephScrape) -> Mapping[str, float]:

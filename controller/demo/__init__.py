@@ -1,1 +1,1 @@
-"""The embedded cluster of `trimtab demo`: its processes and the texts of its exporters."""
+"""`trimtab demo`: the simulated cluster live behind its exporters' texts, with real Prometheus and Alertmanager."""

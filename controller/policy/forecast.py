@@ -34,48 +34,71 @@ def reference(work: Work) -> WorkRef:
     return WorkRef(work.key, work.title, work.gpus)
 
 
-def unused_quota(snapshot: Snapshot, pool: str) -> int:
-    """Quota of the pool that nobody uses now: admission needs no eviction up to there. 0 when it is not known."""
-    state = snapshot.pools[pool]
-    return max(0, state.quota_total.value - state.reserved) if isinstance(state.quota_total, Known) else 0
+def usable_quota(snapshot: Snapshot, beneficiary: TenantPool, floats: Mapping[str, int]) -> int:
+    """Quota of the pool that `beneficiary` could use now without an eviction; 0 when it is not known.
 
-
-def victims(snapshot: Snapshot, beneficiary: TenantPool, wanted: int, entitled: Mapping[str, int]) -> Victims:
-    """Who would be evicted so that `wanted` GPUs come free for `beneficiary`.
-
-    The engine takes from those who use more than `entitled` (tenant → GPUs after the move), lowest priority first and
-    youngest first, and leaves a tenant alone once it no longer borrows.
+    What a tenant does not use of its own float is its reserve and nobody else's. `floats`: tenant → float after the
+    move.
     """
-    pool = beneficiary.pool
+    state = snapshot.pools[beneficiary.pool]
+    if not isinstance(state.quota_total, Known):
+        return 0
+    kept = sum(
+        max(0, floats.get(item.tenant, 0) - item.reserved)
+        for item in snapshot.tenants
+        if item.pool == beneficiary.pool and item.tenant != beneficiary.tenant
+    )
+    return max(0, state.quota_total.value - state.reserved - kept)
+
+
+def victims(
+    snapshot: Snapshot, beneficiary: TenantPool, gangs: Sequence[Work], usable: int, entitled: Mapping[str, int]
+) -> Victims:
+    """Who would be evicted so that `gangs` of `beneficiary` can start one after the other, `usable` GPUs being free.
+
+    The engine makes room for each gang by itself. It takes from those who use more than `entitled` (tenant → GPUs after
+    the move), lowest priority first and youngest first, and leaves a tenant alone once it no longer borrows.
+    """
     over = {
         item.tenant: item.reserved - entitled.get(item.tenant, 0)
         for item in snapshot.tenants
-        if item.pool == pool and item.tenant != beneficiary.tenant
+        if item.pool == beneficiary.pool and item.tenant != beneficiary.tenant
     }
-    candidates = [
-        work
-        for work in snapshot.works
-        if work.pool == pool and work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING) and over.get(work.tenant, 0) > 0
-    ]
+    left = sorted(
+        (work for work in snapshot.works if work.pool == beneficiary.pool and _runs(work) and work.tenant in over),
+        key=lambda w: (w.priority, -(w.admitted_at or w.created_at), w.uid),
+    )
     chosen: list[Work] = []
-    freed = 0
-    for work in sorted(candidates, key=lambda w: (w.priority, -(w.admitted_at or w.created_at), w.key, w.uid)):
-        if freed >= wanted:
-            break
-        if over[work.tenant] > 0:
-            chosen.append(work)
-            freed += work.gpus
+    missing = 0
+    for gang in gangs:
+        hit = _victims_of(gang.gpus - usable, left, over)
+        for work in hit:
+            left.remove(work)
             over[work.tenant] -= work.gpus
-    return Victims(_without_needless(chosen, wanted), wanted)
+        usable += sum(work.gpus for work in hit) - gang.gpus
+        chosen += hit
+        missing, usable = missing + max(0, -usable), max(0, usable)
+    return Victims(tuple(chosen), sum(work.gpus for work in chosen) + missing)
 
 
-def _without_needless(chosen: Sequence[Work], wanted: int) -> tuple[Work, ...]:
-    """Spare, last chosen first, whoever is not needed to reach `wanted` (engines fill back the same way)."""
-    kept = list(chosen)
-    for work in reversed(chosen):
-        if sum(item.gpus for item in kept) - work.gpus >= wanted:
-            kept.remove(work)
-    return tuple(kept)
+def _runs(work: Work) -> bool:
+    return work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)
+
+
+def _victims_of(wanted: int, candidates: Sequence[Work], over: Mapping[str, int]) -> Sequence[Work]:
+    """The first candidates whose tenants borrow until `wanted` GPUs are free, without those that are not needed."""
+    chosen: list[Work] = []
+    left = dict(over)
+    for work in candidates:
+        if sum(item.gpus for item in chosen) >= wanted:
+            break
+        if left[work.tenant] > 0:
+            chosen.append(work)
+            left[work.tenant] -= work.gpus
+    for work in reversed(chosen):  # engines fill back: the one chosen last is spared first
+        if sum(item.gpus for item in chosen) - work.gpus >= wanted:
+            chosen.remove(work)
+    return chosen
 
 
 def lost_gpu_hours(works: Sequence[Work], now: float, day_seconds: float) -> float:

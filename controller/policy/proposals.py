@@ -12,7 +12,7 @@ from controller.api.policy import Targets
 from controller.policy.borrowing import already_over, idle_gpus, refused_by_cap
 from controller.policy.change import IDLE, Forecast
 from controller.policy.findings import Cause, Finding, queue_order
-from controller.policy.forecast import Victims, lost_gpu_hours, reference, unused_quota, victims, whole_nodes
+from controller.policy.forecast import Victims, lost_gpu_hours, reference, usable_quota, victims, whole_nodes
 from controller.policy.targets import Target, TargetKey
 
 STEP_RATIO = 0.25
@@ -210,8 +210,10 @@ def _proposal(
     if source.tenant is not None:
         entitled[source.tenant] = entitled.get(source.tenant, 0) - amount
     beneficiary = snapshot.tenant_pool(finding.tenant, finding.pool)
-    wanted = max(0, sum(work.gpus for work in works) - unused_quota(snapshot, finding.pool))
-    hit = victims(snapshot, beneficiary, wanted, entitled) if beneficiary else Victims((), wanted)
+    hit = Victims((), 0)
+    if beneficiary is not None:
+        floats = {name: gpus - _guarantee(snapshot, name, finding.pool) for name, gpus in entitled.items()}
+        hit = victims(snapshot, beneficiary, works, usable_quota(snapshot, beneficiary, floats), entitled)
     forecast = Forecast(
         ready=tuple(reference(work) for work in works),
         ready_by=terms.now + terms.trial_seconds,
@@ -220,3 +222,8 @@ def _proposal(
     )
     fragmented = whole_nodes(snapshot.pools[finding.pool], works, hit.works)
     return Proposal(finding, source, destination, amount, works, hit, fragmented, forecast)
+
+
+def _guarantee(snapshot: Snapshot, tenant: str, pool: str) -> int:
+    state = snapshot.tenant_pool(tenant, pool)
+    return state.entitlement.guarantee if state is not None else 0

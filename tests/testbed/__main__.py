@@ -65,7 +65,13 @@ def _add_drive(driver: argparse.ArgumentParser) -> None:
     driver.add_argument("--from", dest="start", type=datetime.fromisoformat, required=True, metavar="ISO")
     driver.add_argument("--to", dest="end", type=datetime.fromisoformat, required=True, metavar="ISO")
     driver.add_argument("--time-scale", type=float, default=60.0, help="the trace runs so many times faster")
-    driver.add_argument("--engine", choices=["kueue"], default="kueue", help="how jobs find their queue")
+    driver.add_argument(
+        "--engine",
+        choices=["kueue", "native"],
+        default="kueue",
+        help="a queue name, or class borrow beyond the guarantee",
+    )
+    driver.add_argument("--guarantee", type=int, default=8, help="native: GPUs that each tenant is guaranteed")
     driver.add_argument("--max-gpus", type=int, help="leave out larger gangs")
     driver.add_argument("--kubeconfig", type=Path, help="by default the one of the testbed in --folder")
     driver.add_argument(
@@ -121,7 +127,8 @@ def _drive(options: argparse.Namespace) -> None:
     window = window_of(READERS[options.trace](trace), options.start, options.end)
     jobs = plan(window, options.start, tenants_of(window, options.tenant), options.time_scale, options.max_gpus)
     kubeconfig = options.kubeconfig or Testbed(options.folder, tethered=False).kubernetes.kubeconfig
-    driver = Driver(KubeApi.from_kubeconfig(kubeconfig), jobs)
+    guarantees = {job.tenant: options.guarantee for job in jobs.jobs} if options.engine == "native" else None
+    driver = Driver(KubeApi.from_kubeconfig(kubeconfig), jobs, guarantees)
     print(f"{len(jobs.jobs)} of {len(window)} jobs to submit", file=sys.stderr)
     print(json.dumps(driver.run().as_dict()))
 

@@ -80,7 +80,6 @@ _MANAGER_OPTIONS = {
     "server_addr": "127.0.0.1",
     "scrape_interval": "1",
     "rbd_stats_pools": POOL,
-    "rbd_stats_pools_refresh_interval": "5",
 }
 
 
@@ -161,13 +160,13 @@ class Ceph:
         self._run("rbd", "create", f"{POOL}/{image}", f"--size={mebibytes}M", "--image-feature=layering")
 
     def load(self, image: str, iops: int, at_most_seconds: int = 120, kind: str = "write") -> Service:
-        """A client (not started yet) that reads, writes or both (`rw`) in blocks of 4 KiB, four at a time.
+        """A client (not started yet) that reads, writes or both (`rw`) in blocks of 4 KiB, up to 16 at a time.
 
         It keeps to `iops` (which keeps the machine free for others) and ends by itself after `at_most_seconds`.
         """
         words = [
             *("timeout", str(at_most_seconds), str(CEPH.binary("rbd")), "-c", str(self.configuration)),
-            *("bench", f"{POOL}/{image}", f"--io-type={kind}", "--io-size=4K", "--io-threads=4", "--io-total=64G"),
+            *("bench", f"{POOL}/{image}", f"--io-type={kind}", "--io-size=4K", "--io-threads=16", "--io-total=64G"),
             *("--io-pattern=rand", f"--rbd-qos-iops-limit={iops}"),
         ]
         return self._place.service(f"load-{image}", lambda: words, lambda: True)

@@ -20,7 +20,7 @@ from pathlib import Path
 import urllib3
 
 from tests.testbed.api import ApiRefused, KubeApi, Manifest
-from tests.testbed.cluster import gpu_job
+from tests.testbed.cluster import BORROW, GPU, gpu_job
 
 GPUS_PER_NODE = 8
 JOBS_PER_SECOND = 5.0
@@ -53,10 +53,16 @@ class PlannedJob:
     pods: int
     gpus_per_pod: int
 
-    def manifest(self) -> Manifest:
-        """The Job, in the namespace and the LocalQueue that bear the tenant's name."""
+    @property
+    def gpus(self) -> int:
+        """GPUs of the whole gang."""
+        return self.pods * self.gpus_per_pod
+
+    def manifest(self, queue: str | None, priority_class: str | None = None) -> Manifest:
+        """The Job, in the namespace that bears the tenant's name."""
+        shape, run_seconds = (self.gpus_per_pod, self.pods), self.run_seconds
         return gpu_job(
-            self.name, self.tenant, self.gpus_per_pod, self.pods, run_seconds=self.run_seconds, queue=self.tenant
+            self.name, self.tenant, *shape, run_seconds=run_seconds, queue=queue, priority_class=priority_class
         )
 
 
@@ -166,12 +172,31 @@ def plan(
     return Plan(tuple(jobs), skipped)
 
 
-class Driver:
-    """Submits a plan at its times, at most five jobs a second. `run` blocks; `stop`, from any thread, ends it early."""
+def held_gpus(jobs: Iterable[Manifest]) -> int:
+    """GPUs that Jobs without the borrow class hold or wait for, finished ones left out."""
+    total = 0
+    for job in jobs:
+        pod, status = job["spec"]["template"]["spec"], job.get("status", {})
+        ended = {"Complete", "Failed"} & {
+            one["type"] for one in status.get("conditions") or () if one["status"] == "True"
+        }
+        if not ended and pod.get("priorityClassName") != BORROW:
+            limits = pod["containers"][0]["resources"]["limits"]
+            total += int(job["spec"]["parallelism"]) * int(limits[GPU])
+    return total
 
-    def __init__(self, api: KubeApi, plan: Plan) -> None:
+
+class Driver:
+    """Submits a plan at its times, at most five jobs a second. `run` blocks; `stop`, from any thread, ends it early.
+
+    With Kueue (no `guarantees`) each Job goes to the LocalQueue that bears its tenant's name. On plain Kubernetes
+    (`guarantees`: tenant → GPUs) a Job that exceeds its tenant's guarantee at submission runs under class `borrow`.
+    """
+
+    def __init__(self, api: KubeApi, plan: Plan, guarantees: Mapping[str, int] | None = None) -> None:
         self._api = api
         self._plan = plan
+        self._guarantees = guarantees
         self._stopped = threading.Event()
         self.report = Report(skipped=Counter(plan.skipped))
 
@@ -198,7 +223,7 @@ class Driver:
         """Whether the Job was taken. While the API server cannot be reached it tries again, and the lag grows."""
         while not self._stopped.is_set():
             try:
-                self._api.create(job.manifest(), manager="workload-driver")
+                self._api.create(self._manifest(job), manager="workload-driver")
             except ApiRefused as refusal:
                 self.report.skipped[f"refused: {refusal.code} {refusal.reason}"] += 1
                 return False
@@ -207,3 +232,10 @@ class Driver:
             else:
                 return True
         return False
+
+    def _manifest(self, job: PlannedJob) -> Manifest:
+        if self._guarantees is None:
+            return job.manifest(queue=job.tenant)
+        held = held_gpus(self._api.list_objects("batch/v1", "Job", job.tenant))
+        beyond = held + job.gpus > self._guarantees.get(job.tenant, 0)
+        return job.manifest(queue=None, priority_class=BORROW if beyond else None)

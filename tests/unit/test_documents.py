@@ -9,8 +9,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-# Named in a document as something that is still to come.
-PROMISED_TARGETS = {"demo"}
 DECISIONS = ROOT / "docs" / "decisions"
 
 
@@ -25,11 +23,7 @@ def _targets() -> set[str]:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_make_target_named_in_a_document_exists(document: str) -> None:
     named = set(re.findall(r"(?:`|^|, )make ([a-z-]+)", _read(ROOT / document), re.MULTILINE))
-    assert named <= _targets() | PROMISED_TARGETS
-
-
-def test_a_target_that_came_is_no_longer_promised() -> None:
-    assert not PROMISED_TARGETS & _targets()
+    assert named <= _targets()
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, "docs/decisions/README.md"])

@@ -5,10 +5,24 @@ from __future__ import annotations
 import gzip
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from tests.testbed.driver import BadTrace, Report, TraceJob, plan, read_philly, shape_of, tenants_of, window_of
+from tests.testbed.api import KubeApi, Manifest
+from tests.testbed.cluster import BORROW, gpu_job
+from tests.testbed.driver import (
+    BadTrace,
+    Driver,
+    Report,
+    TraceJob,
+    held_gpus,
+    plan,
+    read_philly,
+    shape_of,
+    tenants_of,
+    window_of,
+)
 
 START = datetime.fromisoformat("2017-10-09T06:00:00")
 
@@ -58,7 +72,7 @@ def test_what_is_left_out_is_counted_by_reason() -> None:
 
 def test_a_planned_job_is_queued_in_its_tenants_queue_and_ends_by_itself() -> None:
     (planned,) = plan([job(0, 16)], START, {"a": "vision"}, time_scale=60).jobs
-    manifest = planned.manifest()
+    manifest = planned.manifest(queue="vision")
     assert manifest["metadata"]["namespace"] == "vision"
     assert manifest["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "vision"}
     assert manifest["spec"]["parallelism"] == manifest["spec"]["completions"] == 2
@@ -87,3 +101,29 @@ def test_the_report_gives_worst_and_mean_lag() -> None:
         "skipped": {},
     }
     assert Report().max_lag_seconds == Report().mean_lag_seconds == 0.0
+
+
+def test_only_what_still_stands_and_is_no_borrow_work_counts_against_the_guarantee() -> None:
+    running, borrowed, done = gpu_job("a", "t", 4, 2), gpu_job("b", "t", 4, priority_class=BORROW), gpu_job("c", "t", 8)
+    done["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    assert held_gpus([running, borrowed, done]) == 8
+
+
+def test_native_work_beyond_the_guarantee_is_submitted_under_the_borrow_class() -> None:
+    class Cluster:
+        def __init__(self) -> None:
+            self.jobs: list[Manifest] = []
+
+        def list_objects(self, api_version: str, kind: str, namespace: str) -> list[Manifest]:
+            return self.jobs
+
+        def create(self, manifest: Manifest, manager: str) -> Manifest:
+            self.jobs.append(manifest)
+            return manifest
+
+    cluster = Cluster()
+    planned = plan([job(0, 4), job(0, 4), job(0, 1)], START, {"a": "vision"}, time_scale=1000)
+    Driver(cast(KubeApi, cluster), planned, {"vision": 8}).run()
+    classes = [one["spec"]["template"]["spec"].get("priorityClassName") for one in cluster.jobs]
+    assert classes == [None, None, BORROW]
+    assert all("kueue.x-k8s.io/queue-name" not in one["metadata"]["labels"] for one in cluster.jobs)

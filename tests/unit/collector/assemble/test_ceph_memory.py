@@ -76,6 +76,17 @@ def test_an_operation_in_flight_at_one_look_only_is_no_stall() -> None:
     assert state.stalled_osds == {"osd.0": Known(False)}
 
 
+def test_reads_that_go_on_do_not_hide_writes_that_hang() -> None:
+    def page(reads: int, slow: int) -> Page:
+        return Page(0, {"osd.0": Osd(writes=100, reads=reads, in_progress=3, slow=slow)}, {"a": Image(100, 1e9)})
+
+    hangs = [working(50), working(90), *(page(reads, 3) for reads in (1, 2, 3, 4))]
+    assert state_of(remembered(*hangs)).stalled_osds == {"osd.0": Known(True)}
+    assert state_of(remembered(*hangs)).waiting_images == {A}
+    reads_only = [page(reads, 0) for reads in (1, 2, 3, 4)]
+    assert state_of(remembered(*reads_only)).stalled_osds == {"osd.0": Known(False)}
+
+
 def test_an_image_that_was_idle_when_the_stall_began_does_not_wait() -> None:
     idle = Image(writes=7)
     pages = [working(100), working(150), *(hanging(151) for _ in range(3))]

@@ -18,6 +18,7 @@ from collector.parse.ceph import (
     ceph_scrape,
     commit_latencies_seconds,
     osds_in_flight,
+    osds_with_slow_operations,
 )
 from collector.parse.exposition import Exposition, parse_exposition
 from tests.ceph_pages import Image, Osd, Page, known
@@ -83,25 +84,11 @@ def test_a_commit_latency_of_0_means_that_nothing_was_committed() -> None:
     assert commit_latencies_seconds(after.scrape(0.0)) == {"osd.1": 0.9}
 
 
-@pytest.mark.parametrize(
-    ("after", "stalled"),
-    [
-        (Osd(writes=5, in_progress=3), True),
-        (Osd(writes=5, slow=2), True),
-        (Osd(writes=5), False),
-        (Osd(writes=6, in_progress=3, slow=3), False),
-    ],
-)
-def test_in_flight_while_nothing_completes_is_a_stall_and_idle_is_none(after: Osd, stalled: bool) -> None:
-    (osd,) = of_osd(Osd(writes=5), after).osds
-    assert osd.stalled == Known(stalled, 2.0)
-
-
-def test_whether_an_osd_without_counters_stalls_is_unknown() -> None:
+def test_what_an_osd_without_counters_completed_is_unknown() -> None:
     text = 'ceph_health_status 0.0\nceph_osd_up{ceph_daemon="osd.0"} 1.0\n'
     scrape = ceph_scrape([parse_exposition(text)], 0.0)
     (osd,) = ceph_readings(scrape, scrape).osds
-    assert isinstance(osd.stalled, Unknown)
+    assert isinstance(osd.completed, Unknown)
     assert osd.up == Known(True)
 
 
@@ -109,6 +96,7 @@ def test_only_slow_operations_of_osds_are_in_flight_there() -> None:
     more = ('ceph_daemon_health_metrics{type="SLOW_OPS",ceph_daemon="mon.a"} 4.0',)
     page = Page(1, {"osd.0": Osd(), "osd.1": Osd(slow=1), "osd.2": Osd(in_progress=1)}, more=more)
     assert osds_in_flight(page.scrape(0.0)) == {"osd.1", "osd.2"}
+    assert osds_with_slow_operations(page.scrape(0.0)) == {"osd.1"}
 
 
 def test_health_and_the_checks_that_are_raised_now() -> None:
@@ -148,7 +136,7 @@ def test_whatever_stands_in_a_page_it_is_read(lines: list[tuple[str, str, str]])
     for readings in (ceph_readings(None, scrape), ceph_readings(scrape, scrape)):
         for osd in readings.osds:
             assert osd.name.startswith("osd.")
-            assert isinstance(osd.stalled, Known | Unknown)
+            assert isinstance(osd.completed, Known | Unknown)
 
 
 class TestRealPages:
@@ -169,7 +157,6 @@ class TestRealPages:
         assert known(osd.write).operations == 9865
         latency = known(osd.write).mean_latency_seconds
         assert known(latency) == pytest.approx(0.01837, rel=1e-3)
-        assert osd.stalled == Known(False)
 
     def test_a_real_image_took_milliseconds_whatever_the_help_text_says(self, shared_folder: Path) -> None:
         load = ceph_scrape([self.page(shared_folder, "load")], 60)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from collector.model.snapshot import NodeState, PoolState, Snapshot
-from controller.policy.forecast import lost_gpu_hours, unused_quota, victims, whole_nodes
+from collector.model.snapshot import NodeState, PoolState, Snapshot, Work
+from controller.policy.forecast import lost_gpu_hours, usable_quota, victims, whole_nodes
 from tests.builders import H100, HOUR, MINUTE, agreed, pool_of, work_of
 from tests.world import Steering, World
 
@@ -29,10 +29,16 @@ def seen(world: World) -> Snapshot:
     return Steering(world).look()[0]
 
 
-def named(world: World, wanted: int, **entitled: int) -> list[str]:
+def gangs(snapshot: Snapshot, *gpus: int) -> list[Work]:
+    """Gangs that wait, of so many GPUs each."""
+    some = work_of(snapshot, "vision/own")
+    return [replace(some, uid=f"gang-{number}", gpus=count) for number, count in enumerate(gpus)]
+
+
+def named(world: World, *wanted: int, usable: int = 0, **entitled: int) -> list[str]:
     snapshot = seen(world)
     agreed_now = {"vision": 8, "nlp": 8, "ads": 8, "maps": 8} | entitled
-    found = victims(snapshot, pool_of(snapshot, "vision"), wanted, agreed_now)
+    found = victims(snapshot, pool_of(snapshot, "vision"), gangs(snapshot, *wanted), usable, agreed_now)
     return [work.title for work in found.works]
 
 
@@ -47,7 +53,8 @@ def test_a_tenant_that_no_longer_borrows_is_left_alone() -> None:
 
 def test_only_who_borrows_can_be_evicted_and_never_the_beneficiary() -> None:
     snapshot = seen(borrowing())
-    found = victims(snapshot, pool_of(snapshot, "vision"), 100, {"vision": 0, "nlp": 8, "ads": 8, "maps": 8})
+    entitled = {"vision": 0, "nlp": 8, "ads": 8, "maps": 8}
+    found = victims(snapshot, pool_of(snapshot, "vision"), gangs(snapshot, 100), 0, entitled)
     assert [work.tenant for work in found.works] == ["nlp", "nlp", "ads"]
     assert (found.freed, found.enough) == (24, False)
 
@@ -62,18 +69,43 @@ def test_who_is_not_needed_is_spared() -> None:
     assert named(world, 8) == ["nlp/job2"], "the youngest alone would not do, and is not needed beside the next"
 
 
+def test_room_is_made_for_each_gang_by_itself() -> None:
+    world = borrowing()
+    for number in range(2):
+        world.runs("nlp", f"tiny{number}", "n7", gpus=1, ago=1 + number)
+    assert named(world, 2) == ["nlp/tiny0", "nlp/tiny1"]
+    assert named(world, 1, 1) == ["nlp/tiny0", "nlp/tiny1"]
+    assert named(world, 1, 2) == ["nlp/tiny0", "nlp/job2"], "one is gone, and the other alone would not do"
+    assert named(world, 4, 4) == ["nlp/job2"], "what the first victim leaves serves the second gang"
+
+
 def test_nothing_wanted_evicts_nobody() -> None:
-    assert named(borrowing(), 0) == []
+    assert named(borrowing()) == []
+    assert named(borrowing(), 8, usable=8) == []
 
 
-def test_unused_quota_is_what_all_promises_exceed_all_use_by() -> None:
-    snapshot = seen(borrowing())
-    assert unused_quota(snapshot, "h100") == 4 * 8 + 24 - 56
+def test_usable_is_what_all_promises_exceed_all_use_by() -> None:
+    def usable(world: World, **floats: int) -> int:
+        snapshot = seen(world)
+        return usable_quota(snapshot, pool_of(snapshot, "vision"), floats)
+
+    assert usable(borrowing()) == 4 * 8 + 24 - 56
     world = borrowing()
     world.ends("nlp/job0")
-    assert unused_quota(seen(world), "h100") == 8
+    assert usable(world) == 8
     world.picture_fields = {"unreadable": {"cohorts": "forbidden"}}
-    assert unused_quota(seen(world), "h100") == 0
+    assert usable(world) == 0
+
+
+def test_the_float_that_a_tenant_does_not_use_is_its_reserve() -> None:
+    world = borrowing()
+    world.ends("maps/own")
+    snapshot = seen(world)
+    vision = pool_of(snapshot, "vision")
+    assert usable_quota(snapshot, vision, {}) == 8
+    assert usable_quota(snapshot, vision, {"maps": 4}) == 4
+    assert usable_quota(snapshot, vision, {"nlp": 4}) == 8, "nlp uses its own"
+    assert usable_quota(snapshot, vision, {"vision": 4}) == 8, "one's own reserve is usable"
 
 
 def test_what_is_lost_is_at_most_the_run_so_far() -> None:

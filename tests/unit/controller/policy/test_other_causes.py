@@ -8,6 +8,7 @@ import pytest
 
 from collector.model.reading import Known
 from collector.model.snapshot import Evidence, OtherCause, OtherKind, Snapshot
+from collector.model.tenancy import Objective, ObjectiveKind
 from controller.api.policy import Cadence, Mode, Policy
 from controller.policy.engine import Outcome, decide
 from controller.policy.findings import Cause, Trouble, find
@@ -97,10 +98,21 @@ def test_every_kind_of_other_cause_is_a_cause_and_a_trouble(kind: OtherKind) -> 
     assert isinstance(finding.kind, Trouble)
 
 
-def test_a_cause_that_can_not_be_judged_is_said_and_holds_nothing_up() -> None:
-    evidence = Evidence(not_ruled_out={OtherKind.CEPH: "it was last read 5m ago"})
-    snapshot = replace(starving(), evidence=evidence)
+UNSEEN = Evidence(not_ruled_out={OtherKind.CEPH: "it was last read 5m ago"})
+
+
+def test_a_cause_that_can_not_be_judged_is_said_and_holds_up_nobody_who_has_no_objective_about_it() -> None:
+    snapshot = replace(starving(), evidence=UNSEEN)
     (finding,) = find(snapshot)
     assert finding.cause is Cause.SCHEDULING
     assert finding.sentence.endswith("ceph is not ruled out: it was last read 5m ago.")
     assert len(decided(snapshot).ledger.changes) == 1
+
+
+def test_a_tenant_with_an_objective_about_storage_is_held_while_storage_can_not_be_judged() -> None:
+    data = Objective("data", ObjectiveKind.STORAGE_LATENCY, 0.99, 86400.0, quantile=0.99, within_seconds=0.05)
+    vision = replace(agreed("vision", 8, burst=24), objectives=(data,))
+    site = replace(SITE, tenants=(vision, agreed("nlp", 8)))
+    outcome = decided(replace(starving(), site=site, evidence=UNSEEN))
+    assert outcome.ledger.changes == ()
+    assert [one.refusal.code for one in outcome.decisions if one.refusal] == ["CAUSE_UNKNOWN"]

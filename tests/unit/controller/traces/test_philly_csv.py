@@ -1,0 +1,79 @@
+"""Traces as CSV: what is read, what is left out and counted, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from controller.api.errors import InputError
+from controller.traces.philly_csv import TraceJob, read_trace
+
+HEAD = "timestamp,duration,num_gpus,gpu_time,cluster\n"
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "trace.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_rows_become_jobs_in_order_of_time(tmp_path: Path) -> None:
+    trace = read_trace(written(tmp_path, HEAD + "1970-01-01 00:01:00,66.0,1,66,b\n1970-01-01T00:00:30Z,5,8,40,a\n"))
+    assert trace.jobs == (TraceJob(30.0, 5.0, 8, "a"), TraceJob(60.0, 66.0, 1, "b"))
+    assert trace.skipped == {}
+
+
+def test_gzip_and_a_byte_order_mark_and_other_column_orders_are_understood(tmp_path: Path) -> None:
+    text = "\ufeffcluster,num_gpus,duration,timestamp\na,2,3,1970-01-01 00:00:01\n"
+    assert read_trace(written(tmp_path, gzip.compress(text.encode()))).jobs == (TraceJob(1.0, 3.0, 2, "a"),)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("yesterday,5,1,5,a", "timestamp is no ISO time"),
+        ("1970-01-01,five,1,5,a", "duration or num_gpus is no number"),
+        ("1970-01-01,5,1.5,5,a", "duration or num_gpus is no number"),
+        ("1970-01-01,-5,1,5,a", "duration is not above 0"),
+        ("1970-01-01,nan,1,5,a", "duration is not above 0"),
+        ("1970-01-01,inf,1,5,a", "duration is not above 0"),
+        ("1970-01-01,5,0,5,a", "num_gpus is not above 0"),
+        ("1970-01-01,5,1,5,", "no cluster"),
+        ("1970-01-01", "duration or num_gpus is no number"),
+    ],
+)
+def test_a_row_that_can_not_be_read_is_counted_and_the_rest_is_kept(tmp_path: Path, row: str, reason: str) -> None:
+    trace = read_trace(written(tmp_path, f"{HEAD}{row}\n1970-01-01,5,1,5,a\n"))
+    assert (len(trace.jobs), trace.skipped) == (1, {reason: 1})
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "no column timestamp, duration, num_gpus, cluster"),
+        ("timestamp,duration,num_gpus\n", "no column cluster"),
+        (HEAD, "no job that can be read (no rows)"),
+        (HEAD + "x,5,1,5,a\n", "{'timestamp is no ISO time': 1}"),
+        (b"\x1f\x8b nothing packed", "Error"),
+        (b"\x00\xff\xfe binary", "no column"),
+    ],
+)
+def test_what_is_no_trace_is_refused_with_its_path(tmp_path: Path, content: str | bytes, said: str) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(InputError) as refused:
+        read_trace(path)
+    assert str(path) in str(refused.value)
+    assert said in str(refused.value) or said == "Error"
+
+
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        read_trace(tmp_path / "absent.csv")
+
+
+def test_the_published_trace_is_read_whole(shared_folder: Path) -> None:
+    trace = read_trace(shared_folder / "traces" / "philly" / "philly.csv.gz")
+    assert len(trace.jobs) > 80_000
+    assert len({job.tenant for job in trace.jobs}) == 15

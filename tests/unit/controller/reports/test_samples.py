@@ -8,18 +8,14 @@ import numpy as np
 import pytest
 
 from controller.reports.samples import CAPACITY, EVICTIONS, FREE, HELD, OLDEST, UNUSABLE, WAITED, Samples
-from tests.unit.controller.reports.histories import Row, Series, samples
+from tests.unit.controller.reports.histories import Row, samples
 
 QUEUE = ("vision", "critical", "vision/q")
 
 
 def counted(**sources: Row) -> Any:
     slots = len(next(iter(sources.values()))) - 1
-<<<<<<< HEAD
-    rows: Series = {(source, *QUEUE): row for source, row in sources.items()}
-=======
     rows: dict[tuple[str, ...], Row] = {(source, *QUEUE): row for source, row in sources.items()}
->>>>>>> main
     return samples(slots, {WAITED: rows}).increases(WAITED).get(QUEUE)
 
 
@@ -105,9 +101,5 @@ def test_no_series_at_all_is_no_slot_seen() -> None:
 
 
 def test_the_peak_is_that_of_any_source_within_the_window() -> None:
-<<<<<<< HEAD
-    rows: Series = {("a", *QUEUE): [900.0, 5.0, None], ("b", *QUEUE): [None, None, 7.0]}
-=======
     rows: dict[tuple[str, ...], Row] = {("a", *QUEUE): [900.0, 5.0, None], ("b", *QUEUE): [None, None, 7.0]}
->>>>>>> main
     assert samples(2, {OLDEST: rows}).peaks(OLDEST) == {QUEUE: 7.0}

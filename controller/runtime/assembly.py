@@ -16,7 +16,7 @@ from collector.model.snapshot import Evidence
 from collector.model.tenancy import Site
 from collector.parse.kubernetes import resource_quota
 from collector.sources.evidence import EvidenceLimits, read_evidence
-from collector.sources.kubernetes_api import KubernetesApi
+from collector.sources.kubernetes_api import ApiLimits, KubernetesApi
 from collector.sources.kubernetes_kinds import KINDS
 from collector.sources.kubernetes_lists import read_list, served_version
 from collector.sources.kubernetes_watch import ClusterWatch
@@ -99,6 +99,14 @@ def controller_for(
         clock=time.time,
         ceiling=settings.ceiling,
         time_scale=settings.time_scale,
+    )
+
+
+def steering_limits(lease_seconds: int) -> ApiLimits:
+    """No request of who steers outlasts the third of its lease that is left when it begins, nor its being stopped."""
+    third = lease_seconds / 3
+    return ApiLimits(
+        connect_seconds=third / 4, read_seconds=third * 3 / 4, answer_seconds=third, retry_within_seconds=third
     )
 
 

@@ -21,7 +21,7 @@ from controller.api.errors import ApplyError
 from controller.api.policy import Mode, Policy
 from controller.knobs import own
 from controller.knobs.kueue import Leaf, cohort_manifest, manifest_path
-from controller.knobs.marks import adopted, marks_of
+from controller.knobs.marks import adopted
 from controller.knobs.own import Baseline
 from controller.policy.change import Change
 from controller.policy.engine import Outcome, decide
@@ -67,7 +67,7 @@ class World:
         self.cohorts: dict[str, dict[str, Any]] = {}
         self.opted_out: set[str] = set()
         self.picture_fields: dict[str, Any] = {}
-        self._nodes = [f"n{number}" for number in range(nodes)]
+        self.node_names = [f"n{number}" for number in range(nodes)]
         self.cordoned: set[str] = set()
         floats = [(tenant.name, tenant.entitlements[0].floating) for tenant in tenants]
         leaves = [Leaf(f"trimtab-{name}", f"tenant-{name}", {KEY: floating}) for name, floating in floats]
@@ -120,10 +120,27 @@ class World:
         """The own Cohorts as a client reads them."""
         return {name: parse_cohort(_served(manifest)) for name, manifest in self.cohorts.items()}
 
+    def write(self, name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """The API server takes an own object as it is applied, and answers."""
+        self.cohorts[name] = dict(manifest)
+        return _served(manifest)
+
+    def agreed(self) -> dict[str, int]:
+        """What each own object holds by the baseline."""
+        return {leaf.name: leaf.amounts[KEY] for leaf in self.baseline.leaves}
+
+    def most(self) -> int:
+        """GPUs that all own objects may hold together."""
+        return sum(self.agreed().values())
+
+    def objects(self) -> dict[str, dict[str, Any]]:
+        """The own objects as they stand, to be tampered with."""
+        return self.cohorts
+
     def picture(self) -> Picture:
         """All objects, now."""
         maker = PictureMaker()
-        for node in self._nodes:
+        for node in self.node_names:
             maker.node(node, cordoned=node in self.cordoned)
         for tenant in self.site.tenants:
             maker.tenant(tenant.name, tenant.entitlements[0].guarantee)
@@ -175,6 +192,16 @@ def starving_world() -> World:
         world.runs("nlp", f"job{number}", f"n{number + 2}", ago=HOUR - number * MINUTE)
     world.submits("vision", "late", ago=HOUR)
     return world
+
+
+def _name(path: str, manifest: Mapping[str, Any]) -> str:
+    """How changes name the own object at that path."""
+    metadata = manifest["metadata"]
+    if manifest["kind"] == "Cohort":
+        assert path == manifest_path(metadata["name"])
+        return str(metadata["name"])
+    assert path == f"/api/v1/namespaces/{metadata['namespace']}/resourcequotas/{metadata['name']}"
+    return f"{metadata['namespace']}/{metadata['name']}"
 
 
 class Crash(Exception):
@@ -272,29 +299,28 @@ class Steering:
 
     def preview(self, path: str, manifest: Mapping[str, Any]) -> None:
         """Part of `Actuator`."""
-        if manifest["metadata"]["name"] in self.refused_in_preview:
-            raise ApplyError(manifest["metadata"]["name"], "REJECTED", "the webhook says no")
+        name = _name(path, manifest)
+        if name in self.refused_in_preview:
+            raise ApplyError(name, "REJECTED", "the webhook says no")
 
     def apply(self, path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Part of `Actuator`."""
-        name = str(manifest["metadata"]["name"])
-        assert path == manifest_path(name)
+        name = _name(path, manifest)
         if name in self.refused:
             raise ApplyError(name, self.refused[name], "refused")
         self.fuse.burn(done=False)
         before = sum(self.world.levels().values())
-        self.world.cohorts[name] = dict(manifest)
+        answer = self.world.write(name, manifest)
         self.writes.append((name, self.world.levels()[name]))
         self.written(before)
         self.fuse.burn(done=True)
-        return _served(manifest)
+        return answer
 
     def written(self, before: int) -> None:
         """What must hold after each single write. People may have put more there, `before`; we never do."""
-        leaves, levels = self.world.leaves(), self.world.levels()
-        promised = sum(leaf.amounts[KEY] for leaf in self.world.baseline.leaves)
-        assert sum(levels.values()) <= max(promised, before), levels
+        levels = self.world.levels()
+        assert sum(levels.values()) <= max(self.world.most(), before), levels
         assert min(levels.values()) >= 0
         intended = {change.id for change in self.ledger.active}
-        marked = {mark.id for cohort in leaves.values() for mark in marks_of(cohort.name, cohort.annotations)}
+        marked = {mark.id for mark in own.marks(self.world.baseline, self.world.picture())}
         assert marked <= intended, f"{marked - intended} is marked and nowhere recorded as active"

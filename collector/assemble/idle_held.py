@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
-from collector.assemble.gpu_ledger import Devices, gpu_ledger
+from collector.assemble.gpu_ledger import Devices, HeldGpus, gpu_ledger
 from collector.model.objects import Picture
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Snapshot
 from collector.model.tenancy import UNASSIGNED
+
+NEEDED_KINDS: Final = frozenset({"pods", "nodes", "namespaces"})
+"""Kinds of objects that tell who holds what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class GpuUse:
     held: int = 0
     idle: int = 0
     unknown: int = 0
+    sick: int = 0
 
     @property
     def idle_held(self) -> Reading[float]:
@@ -28,26 +33,45 @@ class GpuUse:
             return Unknown(f"no activity known of the {self.held} GPUs held")
         return Known(float(self.idle))
 
+    @property
+    def unjudged(self) -> int:
+        """GPUs of which nobody can tell whether they compute."""
+        return self.unknown + self.sick
 
-def gpu_use(picture: Picture, snapshot: Snapshot, devices: Devices, now: float) -> Mapping[tuple[str, str], GpuUse]:
-    """(tenant, pool) → what its pods hold and how much of that is idle. Pods count, not what exporters list."""
+    def plus(self, holder: HeldGpus) -> GpuUse:
+        """With the GPUs of one more pod."""
+        return GpuUse(
+            self.held + holder.gpus,
+            self.idle + holder.idle,
+            self.unknown + holder.unknown,
+            self.sick + holder.sick,
+        )
+
+
+def gpu_use(
+    picture: Picture, snapshot: Snapshot, devices: Devices, now: float
+) -> Mapping[tuple[str, str], GpuUse] | None:
+    """(tenant, pool) → what its pods hold and how much of that is idle. Pods count, not what exporters list.
+
+    None while pods, nodes or namespaces can not be read.
+    """
+    if not NEEDED_KINDS.isdisjoint(picture.unreadable):
+        return None
     uses: dict[tuple[str, str], GpuUse] = defaultdict(GpuUse)
     for ledger in gpu_ledger(picture, snapshot.site, snapshot.works, devices, now):
         for holder in ledger.holders if ledger.pool else ():
             key = (snapshot.namespace_tenants.get(holder.pod.namespace, UNASSIGNED), ledger.pool)
-            use = uses[key]
-            uses[key] = GpuUse(use.held + holder.gpus, use.idle + holder.idle, use.unknown + holder.unknown)
+            uses[key] = uses[key].plus(holder)
     return dict(uses)
 
 
-def with_idle_held(snapshot: Snapshot, picture: Picture, devices: Devices, now: float) -> Snapshot:
+def with_idle_held(snapshot: Snapshot, uses: Mapping[tuple[str, str], GpuUse] | None) -> Snapshot:
     """The snapshot with the idle-held GPUs of each tenant and pool; who holds nothing holds nothing idle.
 
-    Unchanged while pods, nodes or namespaces can not be read.
+    Unchanged while it is not known who holds what.
     """
-    if not {"pods", "nodes", "namespaces"}.isdisjoint(picture.unreadable):
+    if uses is None:
         return snapshot
-    uses = gpu_use(picture, snapshot, devices, now)
     tenants = tuple(
         replace(item, idle_held=uses.get((item.tenant, item.pool), GpuUse()).idle_held) for item in snapshot.tenants
     )

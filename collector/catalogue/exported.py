@@ -128,7 +128,34 @@ TENANTS: Final = (
     ),
 )
 
+HOLDINGS: Final = (
+    _entry(
+        "trimtab_tenant_held_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "GPUs that the tenant's pods hold on nodes, starting and ending ones included; 0 when none.",
+        "counts pods, not quota: admitted work whose pods have no node yet holds nothing",
+        "of one scrape, all tenants with `unassigned`, the free and the unusable GPUs of a pool are its capacity",
+    ),
+    _entry(
+        "trimtab_tenant_unjudged_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "Held GPUs of which nobody can tell whether they compute: no reading, several holders, or sick.",
+    ),
+)
+
 POOLS: Final = (
+    _entry(
+        "trimtab_pool_capacity_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _POOL,
+        "GPUs that the pool's nodes offer, whether work may start there or not.",
+        "devices that their plugin has withdrawn are not offered any more",
+    ),
     _entry(
         "trimtab_pool_allocatable_gpus",
         Kind.GAUGE,
@@ -144,6 +171,14 @@ POOLS: Final = (
         _POOL,
         "Allocatable GPUs that no pod holds.",
         "free GPUs on many nodes do not make the whole nodes that a gang needs",
+    ),
+    _entry(
+        "trimtab_pool_unusable_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        (*_POOL, "reason"),
+        "GPUs that no pod holds, on nodes where no work may start; 0 when none.",
+        "what pods still hold on such a node counts as held",
     ),
 )
 
@@ -292,4 +327,4 @@ COLLECTOR: Final = (
     _entry("trimtab_build_info", Kind.INFO, Unit.TRUTH, ("version",), "Which version runs."),
 )
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *POOLS, *STORAGE, *FABRIC, *COLLECTOR)
+EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STORAGE, *FABRIC, *COLLECTOR)

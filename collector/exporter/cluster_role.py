@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble
 from collector.assemble.clocks import QueueKey, WaitClocks
 from collector.assemble.gpu_ledger import Devices
-from collector.assemble.idle_held import with_idle_held
+from collector.assemble.idle_held import gpu_use, with_idle_held
 from collector.exporter.families import OF_WORK, Published
 from collector.exporter.health import Health
 from collector.model.objects import Picture
@@ -52,7 +52,8 @@ class ClusterRole:
         picture = self.pictures.picture(now)
         unreadable = frozenset(picture.unreadable)
         snapshot, clocks = assemble(picture, site, Evidence(), self.clocks, now)
-        snapshot = with_idle_held(snapshot, picture, self.devices(now), now)
+        uses = gpu_use(picture, snapshot, self.devices(now), now)
+        snapshot = with_idle_held(snapshot, uses)
         if unreadable.isdisjoint(OF_WORK):
             self.clocks = clocks  # else work that is only unseen would count as gone
         self._count(picture, now)
@@ -61,6 +62,7 @@ class ClusterRole:
             snapshot=snapshot,
             clocks=self.clocks,
             queues=_local_queues(picture, snapshot),
+            uses=uses,
             unreadable=unreadable,
             picture_age_seconds=picture.age_seconds,
             volumes=None if VOLUMES.name in unreadable and not picture.volumes else tuple(picture.volumes.values()),

@@ -15,17 +15,22 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.idle_held import GpuUse
 from collector.assemble.works import queue_key
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
-from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work
+from collector.model.snapshot import PoolState, Snapshot, TenantPool, WaitingName, Work
+from collector.model.tenancy import UNASSIGNED
 
 OF_NAMESPACES: Final = frozenset({"namespaces"})
 OF_NODES: Final = frozenset({"nodes", "pods"})
 OF_WORK: Final = frozenset({"namespaces", "nodes", "pods", "jobs", "workloads", "localqueues", "clusterqueues"})
 """Kinds of objects that each group of families is made of."""
+
+UNUSABLE_REASONS: Final = ("not ready", "cordoned", "tainted")
+"""With these the `unusable` of a node begins; the key of a taint is left out, since anybody can invent one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ class Published:
     clocks: WaitClocks = field(default_factory=WaitClocks)
     queues: frozenset[QueueKey] = frozenset()
     """Queues that exist now, also empty ones."""
+    uses: Mapping[tuple[str, str], GpuUse] | None = None
+    """(tenant, pool) → what its pods hold; None while that can not be read."""
     unreadable: frozenset[str] = frozenset()
     """Kinds of objects that could not be read."""
     picture_age_seconds: float = 0.0
@@ -88,6 +95,8 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
         yield family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
     if published.unreadable.isdisjoint(OF_NODES):
         yield from _pool_families(snapshot, cluster)
+    if published.uses is not None:
+        yield from _holding_families(snapshot, published.uses, cluster)
     if published.unreadable.isdisjoint(OF_WORK):
         yield from _tenant_families(snapshot, cluster)
         yield from _queue_families(published, snapshot)
@@ -116,6 +125,14 @@ def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
         yield family(name, _tenants(snapshot, cluster, amount))
 
 
+def _holding_families(snapshot: Snapshot, uses: Mapping[tuple[str, str], GpuUse], cluster: str) -> Iterator[Family]:
+    """Also a zero for whoever holds nothing: the sum over all tenants must be seen to be whole."""
+    keys = {(item.tenant, item.pool) for item in snapshot.tenants} | {(UNASSIGNED, pool) for pool in snapshot.pools}
+    ordered = [(key, uses.get(key, GpuUse())) for key in sorted(keys | uses.keys())]
+    yield family("trimtab_tenant_held_gpus", (((cluster, *key), float(use.held)) for key, use in ordered))
+    yield family("trimtab_tenant_unjudged_gpus", (((cluster, *key), float(use.unjudged)) for key, use in ordered))
+
+
 def _borrowed(item: TenantPool) -> Reading[float]:
     entitled = item.entitled_now
     return entitled if isinstance(entitled, Unknown) else Known(float(item.borrowed()), entitled.age_seconds)
@@ -136,10 +153,26 @@ def _namespaces(snapshot: Snapshot, cluster: str) -> Rows:
 
 def _pool_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
     pools = sorted(snapshot.pools.items())
+    capacity = (((cluster, name), float(sum(node.gpus for node in state.nodes))) for name, state in pools)
+    yield family("trimtab_pool_capacity_gpus", capacity)
     allocatable = (((cluster, name), float(state.allocatable)) for name, state in pools)
     yield family("trimtab_pool_allocatable_gpus", allocatable)
     free = (((cluster, name), float(state.free)) for name, state in pools)
     yield family("trimtab_pool_free_gpus", free)
+    unusable = (
+        ((cluster, name, reason), float(gpus)) for name, state in pools for reason, gpus in _unusable(state).items()
+    )
+    yield family("trimtab_pool_unusable_gpus", unusable)
+
+
+def _unusable(state: PoolState) -> Mapping[str, int]:
+    """Why no work may start there → GPUs that no pod holds there. Every reason, so that none is a zero and no gap."""
+    gpus = dict.fromkeys(UNUSABLE_REASONS, 0)
+    for node in state.nodes:
+        if node.unusable is not None:
+            reason = next(reason for reason in UNUSABLE_REASONS if node.unusable.startswith(reason))
+            gpus[reason] += max(0, node.gpus - node.held)
+    return gpus
 
 
 def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family]:

@@ -61,6 +61,7 @@ VERBS: Final = (
     Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),
     Verb("render rbac", "controller.cli.render:render_rbac", "Service accounts and roles, as few rights as can be."),
     Verb("render rules", "controller.cli.render:render_rules", "Prometheus rules with this site's own objectives."),
+    Verb("report weekly", "controller.cli.report:weekly", "Where every GPU-hour of a week went, as a page or JSON."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
     Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),
@@ -95,6 +96,7 @@ def _flowing(text: str) -> str:
 
 _GROUPS: Final = {
     "render": "Print a manifest or rule file made from the documents.",
+    "report": "Write a report to send.",
     "run": "Run one of the long-lived programs.",
 }
 

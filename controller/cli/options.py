@@ -46,3 +46,9 @@ Config: TypeAlias = Annotated[
 Format: TypeAlias = Annotated[
     Output, typer.Option("--output", "-o", help="Tables for people, or JSON with stable keys for scripts.")
 ]
+
+NOT_NEEDED = "Taken so that one set of options fits every `trimtab run`; this program does not need it."
+
+MaxModeNotNeeded: TypeAlias = Annotated[str | None, typer.Option("--max-mode", hidden=True, help=NOT_NEEDED)]
+ListenNotNeeded: TypeAlias = Annotated[str | None, typer.Option("--listen", hidden=True, help=NOT_NEEDED)]
+PrometheusNotNeeded: TypeAlias = Annotated[str | None, typer.Option("--prometheus-url", hidden=True, help=NOT_NEEDED)]

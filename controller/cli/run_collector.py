@@ -22,7 +22,7 @@ from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
 from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.listening import listen_address
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.logs import log_as_json
@@ -55,6 +55,7 @@ def run_collector(
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
     time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+    max_mode: MaxModeNotNeeded = None,
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 

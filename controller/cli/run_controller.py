@@ -19,7 +19,6 @@ from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
 from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
 from controller.runtime.assembly import Settings, loop_for
-from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
 from controller.runtime.logs import log_as_json
@@ -71,21 +70,20 @@ def run_controller(
     settings = Settings(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
-    Configuration(settings.config, cluster).load()
     doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     api = connect(kubeconfig, context)
     watch = ClusterWatch(api)
     loop = loop_for(settings, api, watch, doorbell)
+    loop.controller.configuration.load()
+    watch.start()  # the lists come while the door is made
     web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)
     try:
         web.start()
+        _until_stopped(loop, watch, stop)
     except ListenError as error:
         raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
-    watch.start()
-    try:
-        _until_stopped(loop, watch, stop)
     finally:
         loop.lease.release()
         watch.stop()

@@ -7,7 +7,7 @@ import json
 import typer
 
 from collector.sources.kubernetes_api import connect
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.options import Context, Kubeconfig, ListenNotNeeded, MaxModeNotNeeded, PrometheusNotNeeded
 from controller.cli.output import REFUSED, talk
 from controller.cli.steering import (
     NAMESPACE,
@@ -33,10 +33,14 @@ def run_janitor(
     namespace: Namespace = NAMESPACE,
     cluster: Cluster = "default",
     time_scale: TimeScale = 1.0,
+    max_mode: MaxModeNotNeeded = None,
+    listen: ListenNotNeeded = None,
+    prometheus_url: PrometheusNotNeeded = None,
 ) -> None:
     """Look once and send back whatever has outlived its time; run it every few minutes as a CronJob.
 
     It decides nothing new, ever. It works beside a running controller: whoever writes the ledger first wins.
+    Exit code 4 when something could not be read or was refused: see the problems it prints.
 
     Example: trimtab run janitor --config /etc/trimtab
     """
@@ -54,5 +58,5 @@ def run_janitor(
     report = controller.tick()
     document = status_document(report)
     talk(json.dumps({key: document[key] for key in ("at", "active_changes", "problems")}, sort_keys=True))
-    if report.outcome is None:
+    if report.problems:
         raise typer.Exit(REFUSED)

@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from collector.assemble.assemble import assemble
 from collector.assemble.clocks import WaitClocks
@@ -22,7 +21,7 @@ from collector.model.snapshot import Evidence, Lie, Snapshot, WaitingName
 from collector.model.tenancy import Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
-from controller.api.errors import InputError, Mistake
+from controller.cli.addresses import http_address
 from controller.runtime.configuration import Configuration
 
 
@@ -98,15 +97,13 @@ def with_reasons(snapshot: Snapshot, picture: Picture) -> Snapshot:
 def _devices(url: str | None) -> Devices:
     if url is None:
         return Devices()
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError((Mistake("--prometheus-url", url, "an address such as http://prometheus:9090"),))
+    address = http_address("--prometheus-url", url)
     # Only now: most looks need no HTTP client beside that of the API server.
     from collector.sources.gpu_series import read_gpus
     from collector.sources.prometheus import Prometheus
 
     window_seconds = Devices().window_seconds
-    prometheus = Prometheus(url)
+    prometheus = Prometheus(address)
     try:
         return Devices(read_gpus(prometheus, window_seconds), window_seconds)
     finally:

@@ -183,7 +183,7 @@ class Performance:
             time_scale=scale,
         )
         gap_seconds = max(0.5, min(5.0, 5.0 / scale))
-        return Loop(controller, leader, self.board, doorbell, self.chronicle, time.time, gap_seconds)
+        return Loop(controller, leader, self.board, doorbell, self.chronicle, time.monotonic, gap_seconds)
 
     def _serve(self, server: HttpServer) -> HttpServer:
         server.start()

@@ -47,6 +47,7 @@ class SoleLeader:
 
     identity: str = "demo"
     duration_seconds: int = 30
+    obstacle: str = ""
 
     def acquire(self) -> bool:
         """Taken."""

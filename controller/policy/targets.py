@@ -53,9 +53,17 @@ def level(target: Target, changes: Iterable[Change]) -> int:
 
 
 def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Target, ...]:
-    """The targets as a new change may count on them: without what is already intended to be taken from them."""
+    """The targets as a new change may count on them.
+
+    A leaf without what is already intended to be taken from it, a cap with what is already intended to be allowed.
+    """
+
+    def promised(target: Target, held: int) -> int:
+        intended = level(target, changes)
+        return min(held, intended) if target.limit is None else max(held, intended)
+
     return tuple(
-        replace(target, observed=replace(target.observed, value=min(target.observed.value, level(target, changes))))
+        replace(target, observed=replace(target.observed, value=promised(target, target.observed.value)))
         if isinstance(target.observed, Known)
         else target
         for target in targets
@@ -139,9 +147,9 @@ def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     nobody = change.source == IDLE
     taken = change.taken if nobody or at_level(source, changes) else change.taken_written
     given = change.given if at_level(destination, changes) else change.given_written
-    if change.stage is Stage.RETURNING and (source is None) != (destination is None):
-        # People took one of the two out of the baseline: nothing can be written there any more.
-        taken, given = (0 if source is None else taken), (0 if destination is None else given)
+    if change.stage is Stage.RETURNING and (gone := left_baseline(change, targets)):
+        # Nothing can be written there any more.
+        taken, given = (0 if change.source in gone else taken), (0 if change.destination in gone else given)
     change = replace(change, taken_written=taken, given_written=given)
     if change.stage is Stage.INTENDED and given == change.amount:
         waited = now - change.created_at
@@ -150,6 +158,17 @@ def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     if change.stage is Stage.RETURNING and change.taken == change.given == taken == given == 0:
         return change.ended(now)
     return change
+
+
+def left_baseline(change: Change, targets: Mapping[TargetKey, Target]) -> tuple[str, ...]:
+    """Objects of the change that people took out of the baseline.
+
+    A pool without any object has lost its baseline altogether, which tells nothing.
+    """
+    if all(pool != change.pool for _, pool in targets):
+        return ()
+    names = (change.source, change.destination)
+    return tuple(name for name in names if name != IDLE and (name, change.pool) not in targets)
 
 
 def lagging(targets: Sequence[Target], changes: Sequence[Change]) -> tuple[Target, ...]:

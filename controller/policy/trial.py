@@ -11,7 +11,7 @@ from collector.model.snapshot import Snapshot, Work, WorkPhase
 from controller.api.policy import Policy
 from controller.policy.borrowing import gone_back
 from controller.policy.change import IDLE, Change, Stage, Verdict
-from controller.policy.targets import Target, TargetKey, holds_level, level
+from controller.policy.targets import Target, TargetKey, holds_level, left_baseline, level
 
 
 def evictions_by(snapshot: Snapshot, tenant: str) -> int:
@@ -118,9 +118,9 @@ def heeded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequenc
     if not change.active:
         return change
     source, destination = (targets.get((name, change.pool)) for name in (change.source, change.destination))
-    if change.source != IDLE and (source is None) != (destination is None):
-        gone = change.source if source is None else change.destination
-        return change.overruled(now, f"{gone} is no longer in the baseline")
+    gone = left_baseline(change, targets)
+    if gone:
+        return change.overruled(now, f"{gone[0]} is no longer in the baseline")
     if source is not None and change.taken and level(source, changes) < 0:
         return change.overruled(now, f"the baseline of {change.source} no longer holds what was taken from it")
     for target, intended, written in (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from collector.assemble.capacity import CAP_NAME
 from collector.assemble.clocks import WaitClocks
@@ -103,8 +103,8 @@ def controller_for(
 
 
 def lease_for(settings: Settings, api: KubernetesApi) -> Lease:
-    """The lease, in the name of this process."""
-    identity = f"{socket.gethostname()}-{os.getpid()}"
+    """The lease, in the name of this process alone: a container that starts anew has its old host name and number."""
+    identity = f"{socket.gethostname()}-{uuid4().hex[:12]}"
     return Lease(api, settings.namespace, identity, time.monotonic, time.time, settings.lease_seconds)
 
 
@@ -114,4 +114,4 @@ def loop_for(settings: Settings, api: KubernetesApi, watch: ClusterWatch, doorbe
     controller = controller_for(settings, api, watch, evidence_source(settings), lease)
     least_gap_seconds = max(0.5, min(5.0, 5.0 / settings.time_scale))
     status = StatusStore(api, settings.namespace, time.monotonic)
-    return Loop(controller, lease, StatusBoard(), doorbell, status, time.time, least_gap_seconds)
+    return Loop(controller, lease, StatusBoard(), doorbell, status, time.monotonic, least_gap_seconds)

@@ -41,7 +41,7 @@ class LedgerStore:
         try:
             found = self._api.get(f"{self._path}/{NAME}")
         except NotFound:
-            self._version, self._written = None, {}
+            self._version, self._written, self.unreadable = None, {}, {}
             return Ledger()
         self._version = found["metadata"]["resourceVersion"]
         self._written = dict(found.get("data") or {})
@@ -61,25 +61,31 @@ class LedgerStore:
         data |= {key: text for key, text in self._written.items() if key in self.unreadable}
         if data == self._written and (self._version is not None or not data):
             return
-        body: dict[str, Any] = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": NAME, "namespace": self._namespace},
-            "data": data,
-        }
-        if self._version is not None:
-            body["metadata"]["resourceVersion"] = self._version
-        # An apply, also to create: rights that are limited by name allow no plain create.
-        query = {"fieldManager": FIELD_MANAGER, "force": "false"}
-        try:
-            answer = self._api.request("PATCH", f"{self._path}/{NAME}", body, APPLY_CONTENT_TYPE, query)
-        except (Conflict, NotFound) as error:
-            raise LedgerLost(str(error)) from error
+        if self._version is None:
+            self._version = self._created()
+        answer = self._applied({"resourceVersion": self._version}, {"data": data}, FIELD_MANAGER)
         self._version, self._written = answer["metadata"]["resourceVersion"], data
 
     def reload(self, before: Ledger) -> Ledger:
         """Read again, keeping what only lives in memory."""
         return replace(self.load(), confirmations=before.confirmations, latched=before.latched)
+
+    def _created(self) -> str:
+        """Version of the ledger, made empty. As another manager: that takes nothing out of one that exists already."""
+        answer = self._applied({}, {}, f"{FIELD_MANAGER}-create")
+        if answer.get("data"):
+            raise LedgerLost("somebody else made the ledger since we looked for it")
+        return str(answer["metadata"]["resourceVersion"])
+
+    def _applied(self, metadata: dict[str, str], content: dict[str, Any], manager: str) -> dict[str, Any]:
+        """An apply, also to create: rights that are limited by name allow no plain create."""
+        named = {"name": NAME, "namespace": self._namespace, **metadata}
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named, **content}
+        query = {"fieldManager": manager, "force": "false"}
+        try:
+            return self._api.request("PATCH", f"{self._path}/{NAME}", body, APPLY_CONTENT_TYPE, query)
+        except (Conflict, NotFound) as error:
+            raise LedgerLost(str(error)) from error
 
 
 def _key(change: Change) -> str:

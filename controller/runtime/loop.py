@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import structlog
 
@@ -30,7 +30,8 @@ class Loop:
     board: StatusBoard
     doorbell: Doorbell
     status_store: StatusKeeper
-    clock: Callable[[], float]
+    monotonic: Callable[[], float]
+    """Pauses are measured by it: the clock on the wall may be set."""
     least_gap_seconds: float = 1.0
     """Doorbells can not make it tick faster than this."""
 
@@ -38,17 +39,24 @@ class Loop:
         """Tick until `stop` is set (or `ticks` are done). Raises FenceError when the lease is lost during a write."""
         done = 0
         while not stop.is_set() and (ticks is None or done < ticks):
-            if not self.lease.acquire():
-                _LOG.info("waiting for the lease", holder_wanted=self.lease.identity)
+            if not self._may_tick():
                 stop.wait(min(5.0, self.lease.duration_seconds / 6))
                 continue
+            started = self.monotonic()
             report = self._tick()
             done += 1
-            self._rest(stop, report)
+            self._rest(stop, started + report.wake_at - report.at)
 
-    def _tick(self) -> TickReport | None:
+    def _may_tick(self) -> bool:
+        ours = self.lease.acquire()
+        self.board.waiting = "" if ours else f"the lease is not ours: {self.lease.obstacle}"
+        if not ours:
+            _LOG.info("waiting for the lease", holder_wanted=self.lease.identity, reason=self.lease.obstacle)
+        return ours
+
+    def _tick(self) -> TickReport:
         signals = self.doorbell.taken()
-        self.board.ring(signals, self.clock())
+        self.board.ring(signals, self.controller.clock())
         for signal in signals:
             _LOG.info("signal", alert=signal.alert, tenant=signal.tenant, pool=signal.pool, status=signal.status.value)
         try:
@@ -57,12 +65,12 @@ class Loop:
             raise
         except Exception as error:
             _LOG.exception("tick failed")
-            self.board.failures += 1
-            latched = f"a tick failed unexpectedly: {type(error).__name__}: {error}"
-            self.controller.ledger = replace(self.controller.ledger, latched=latched)
-            return None
-        self.board.take(report)
-        self._say(report)
+            report = self.controller.latch(f"a tick failed unexpectedly: {type(error).__name__}: {error}")
+        try:
+            self.board.take(report)
+            self._say(report)
+        except Exception:
+            _LOG.exception("tick not told")
         return report
 
     def _say(self, report: TickReport) -> None:
@@ -88,18 +96,13 @@ class Loop:
         except (SourceError, CredentialsProblem) as error:
             _LOG.warning("status not written", reason=str(error))
 
-    def _rest(self, stop: threading.Event, report: TickReport | None) -> None:
-        """Sleep until the next tick is due, a doorbell rings, or the lease must be renewed."""
-        now = self.clock()
-        if report is None:
-            stop.wait(self.least_gap_seconds)
+    def _rest(self, stop: threading.Event, until: float) -> None:
+        """Sleep until the next tick is due (by `monotonic`) or a doorbell rings; renew the lease meanwhile."""
+        if stop.wait(self.least_gap_seconds):
             return
-        until = max(report.wake_at, now + self.least_gap_seconds)
-        if stop.wait(min(self.least_gap_seconds, until - now)):
-            return
-        while not stop.is_set():
-            left = until - self.clock()
-            if left <= 0 or self.doorbell.woken.is_set():
+        while not stop.is_set() and not self.doorbell.woken.is_set():
+            left = until - self.monotonic()
+            if left <= 0:
                 return
             if not self.lease.held():
                 self.lease.acquire()

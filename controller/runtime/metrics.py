@@ -19,8 +19,6 @@ from controller.runtime.observe import Observation
 from controller.runtime.status import StatusBoard, answer
 from controller.runtime.tick import TickReport
 
-KNOB = "kueue-leaf-cohort"
-
 _STAGES: Final = tuple(stage for stage in Stage if stage is not Stage.ENDED)
 _ENDS: Final[Mapping[str, tuple[Callable[[Change], str], Callable[[Change], int]]]] = {
     "given": (lambda change: change.destination, lambda change: change.given_written),
@@ -42,14 +40,14 @@ class ControllerCollector(Collector):
         yield _family("trimtab_controller_ticks_total", [((), self.board.ticks)])
         posts = [((outcome,), count) for outcome, count in sorted(self.doorbell.counts.items())]
         yield _family("trimtab_doorbell_posts_total", posts)
-        decisions = [((KNOB, *key), count) for key, count in sorted(self.board.decisions.items())]
-        yield _family("trimtab_controller_decisions_total", decisions)
+        yield _family("trimtab_controller_decisions_total", sorted(self.board.decisions.items()))
         if report is None:
             return
         blind = report.outcome is None or (report.observation and report.observation.snapshot.blind_reasons)
         yield _family("trimtab_controller_blind", [((), 1.0 if blind else 0.0)])
         yield _family("trimtab_controller_last_tick_timestamp_seconds", [((), report.at)])
-        yield _family("trimtab_controller_active_changes", [((KNOB,), len(report.ledger.active))])
+        active = [((knob,), count) for knob, count in sorted(self.board.active_changes().items())]
+        yield _family("trimtab_controller_active_changes", active)
         remaining = report.budget_remaining.items()
         yield _family("trimtab_controller_budget_remaining_ratio", [((name,), value) for name, value in remaining])
         if report.observation is not None:

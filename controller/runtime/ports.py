@@ -40,6 +40,8 @@ class Leadership(Protocol):
 
     identity: str
     duration_seconds: int
+    obstacle: str
+    """Why it is not ours; "" when nothing is known against it."""
 
     def acquire(self) -> bool:
         """Take or renew it; False when somebody else holds it."""

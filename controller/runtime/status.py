@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,14 @@ from alerts.signals import Signal, SignalStatus
 from collector.model.quantities import format_time
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot
+from collector.model.tenancy import Engine
 from controller.policy.change import Change
 from controller.policy.engine import Decision
 from controller.policy.ledger_text import change_document
 from controller.runtime.tick import TickReport
 
 SCHEMA_VERSION = 1
+_KNOBS = {Engine.KUEUE: "kueue-leaf-cohort", Engine.NATIVE: "native-cap"}
 
 
 @dataclass(slots=True)
@@ -25,15 +27,18 @@ class StatusBoard:
     """The last report and counts since the start. Written by the loop, read by web threads."""
 
     ticks: int = 0
-    failures: int = 0
     last: TickReport | None = None
-    decisions: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """(outcome, refusal code) → count."""
+    waiting: str = ""
+    """Why it does not tick at all; "" while it does."""
+    decisions: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """(knob, outcome, refusal code) → count."""
     sentences: deque[str] = field(default_factory=lambda: deque(maxlen=20))
     alerts: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=20))
     """What Alertmanager rang with last, oldest first."""
     alerts_fired: int = 0
     """Firing alerts that it rang with since the start."""
+    _knobs: Mapping[str, str] = field(default_factory=dict)
+    """Pool → its knob, as of the last look."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, report: TickReport) -> None:
@@ -44,8 +49,17 @@ class StatusBoard:
             told = f"{format_time(report.at)} {report.sentence}"
             if not self.sentences or self.sentences[-1].split(" ", 1)[1] != report.sentence:
                 self.sentences.append(told)
+            if report.observation is not None:
+                site = report.observation.snapshot.site
+                self._knobs = {pool.name: _KNOBS[pool.engine] for pool in site.pools}
             for decision in report.outcome.decisions if report.outcome else ():
-                self.decisions[answer(decision)] += 1
+                self.decisions[self._knob(decision.finding.pool), *answer(decision)] += 1
+
+    def active_changes(self) -> Mapping[str, int]:
+        """Knob → changes in force, for every knob that the site has."""
+        with self._lock:
+            active = self.last.ledger.active if self.last is not None else ()
+            return {**dict.fromkeys(self._knobs.values(), 0), **Counter(self._knob(change.pool) for change in active)}
 
     def ring(self, signals: Iterable[Signal], now: float) -> None:
         """Remember what the doorbell was rung with."""
@@ -57,10 +71,15 @@ class StatusBoard:
     def document(self) -> dict[str, Any]:
         """Everything, as plain JSON values."""
         with self._lock:
-            report, sentences, alerts = self.last, list(self.sentences), list(self.alerts)
+            report, sentences, waiting = self.last, list(self.sentences), self.waiting
+            alerts = list(self.alerts)
         if report is None:
-            return {"schema_version": SCHEMA_VERSION, "ready": False}
-        return {"ready": True, **status_document(report), "alerts": alerts, "sentences": sentences}
+            return {"schema_version": SCHEMA_VERSION, "ready": False, "waiting": waiting}
+        told = {"alerts": alerts, "sentences": sentences}
+        return {"ready": True, "waiting": waiting, **status_document(report), **told}
+
+    def _knob(self, pool: str) -> str:
+        return self._knobs.get(pool, "unknown")
 
 
 def answer(decision: Decision) -> tuple[str, str]:

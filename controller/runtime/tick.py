@@ -65,38 +65,43 @@ class Controller:
     ceiling: Mode = Mode.OBSERVE
     time_scale: float = 1.0
     ledger: Ledger = field(default_factory=Ledger)
+    _policy: Policy = field(default_factory=Policy)
+    """In force in the last tick that could read one."""
+    _paused: str = ""
     _baseline: Baseline | None = None
 
     def tick(self) -> TickReport:
         """Look, decide, write. Raises FenceError when the lease was lost on the way."""
         now, problems = self.clock(), list[str]()
-        documents = self._documents(problems)
-        policy = documents.policy.scaled(self.time_scale)
-        paused = ""
         try:
-            control = self.read_control()
-            paused = control.paused or ("paused in the policy" if policy.paused else "")
+            documents = self._documents(problems)
+            self._policy = policy = documents.policy.scaled(self.time_scale)
+            self._paused = self.read_control().paused or ("paused in the policy" if policy.paused else "")
             baseline = self._read_baseline(problems)
             self.ledger = self.store.reload(self.ledger)
             problems += [f"ledger entry {key}: {why}" for key, why in self.store.unreadable.items()]
             observation = self.observer.look(documents.site.scaled(self.time_scale), baseline, now)
-            return self._decided(replace(policy, paused=bool(paused)), baseline, observation, paused, problems)
-        except (SourceError, CredentialsProblem, LedgerLost) as error:
-            problems.append(str(error))
+            return self._decided(policy, baseline, observation, problems)
+        except (InputError, SourceError, CredentialsProblem, LedgerLost) as error:
+            return self._held(now, str(error), *problems)
         except InvariantError as error:
-            self.ledger = replace(self.ledger, latched=str(error))
-            problems.append(f"latched: {error}")
-        wake_at = now + policy.cadence.tick_seconds
-        mode = min(self.ceiling, policy.mode)
-        return TickReport(now, mode, paused, None, None, self.ledger, (), tuple(problems), wake_at)
+            return self.latch(str(error))
 
-    def _decided(
-        self, policy: Policy, baseline: Baseline, observation: Observation, paused: str, problems: list[str]
-    ) -> TickReport:
+    def latch(self, reason: str) -> TickReport:
+        """Decide nothing new from now on, until a person has looked and started it anew; the report that says so."""
+        self.ledger = replace(self.ledger, latched=reason)
+        return self._held(self.clock(), f"latched: {reason}")
+
+    def _held(self, now: float, *problems: str) -> TickReport:
+        mode, wake_at = min(self.ceiling, self._policy.mode), now + self._policy.cadence.tick_seconds
+        return TickReport(now, mode, self._paused, None, None, self.ledger, (), problems, wake_at)
+
+    def _decided(self, policy: Policy, baseline: Baseline, observation: Observation, problems: list[str]) -> TickReport:
         snapshot = observation.snapshot
         for change in adopted(self.ledger.changes, observation.marks, snapshot.taken_at):
             problems.append(f"change {change.id} was adopted from its marks: the ledger did not know it")
             self.ledger = self.ledger.with_change(change)
+        policy = replace(policy, paused=bool(self._paused))
         outcome = decide(snapshot, policy, self.ceiling, self.ledger, observation.targets)
         acting = Acting(self.actuator, self.store, self.fence, baseline, observation.picture, snapshot.site, self.clock)
         self.ledger = outcome.ledger
@@ -105,7 +110,7 @@ class Controller:
         return TickReport(
             at=snapshot.taken_at,
             mode=min(self.ceiling, policy.mode),
-            paused=paused,
+            paused=self._paused,
             outcome=outcome,
             observation=observation,
             ledger=self.ledger,

@@ -35,7 +35,7 @@ def test_a_blind_controller_holds_gives_back_softly_and_resumes_by_itself(set_th
     scene.service("collector").kill()
     wait_until(lambda: bool(scene.status()["blind"]), "the controller says that it is blind", 30)
     assert "Blind" in scene.status()["sentence"]
-    wait_until(lambda: len(scene.alerts_firing("TrimtabBlind")) == 1, "one blind alert", 60)
+    wait_until(lambda: len(scene.alerts_firing("TrimtabBlind")) == 1, "one blind alert", 150)
 
     submit(scene, "speech", "more", 2)  # starved again, and nobody may act on it
     api = scene.bed.kubernetes.api

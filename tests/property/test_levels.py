@@ -15,12 +15,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from collector.model.snapshot import Evidence
 from controller.api.policy import Budgets, Mode, Policy
-from controller.knobs.marks import CHANGES_ANNOTATION, marks_of
+from controller.knobs import own
+from controller.knobs.marks import CHANGES_ANNOTATION
 from tests.builders import HOUR, agreed
-from tests.world import KEY, Crash, Fuse, Steering, World
+from tests.native_world import NativeWorld
+from tests.world import Crash, Fuse, Steering, World
 
 TENANTS = ("vision", "nlp", "ads")
-LEAVES = tuple(f"trimtab-{name}" for name in ("shared", *TENANTS))
 deaths = st.just(Fuse()) | st.builds(Fuse, st.integers(0, 9), st.booleans())
 POLICY = Policy(mode=Mode.ENFORCE, budgets=Budgets(60, 3, 60, 1e9))
 
@@ -36,10 +37,12 @@ class Levels(RuleBasedStateMachine):
     def begins(self, floats: tuple[int, ...], shared: int, confirm: int) -> None:
         tenants = [agreed(name, 8, floating, burst=48) for name, floating in zip(TENANTS, floats, strict=True)]
         nodes = (sum(floats) + shared) // 8 + len(TENANTS) + 1
-        self.world = World(*tenants, shared=shared, nodes=nodes)
-        self.steers = Steering(self.world)
+        self.starts_with(World(*tenants, shared=shared, nodes=nodes), confirm)
+
+    def starts_with(self, world: World, confirm: int) -> None:
+        self.world, self.steers = world, Steering(world)
         self.steers.policy = replace(POLICY, cadence=replace(POLICY.cadence, confirm_ticks=confirm))
-        self.nodes = nodes
+        self.nodes = len(world.node_names)
         self.count = 0
         self.people_gave = False
         self.marks_erased = False
@@ -115,8 +118,9 @@ class Levels(RuleBasedStateMachine):
 
     # The surroundings fail.
 
-    @rule(names=st.sets(st.sampled_from(LEAVES), min_size=1, max_size=2), preview=st.booleans())
-    def the_server_refuses(self, names: set[str], preview: bool) -> None:
+    @rule(which=st.sets(st.integers(0, 3), min_size=1, max_size=2), preview=st.booleans())
+    def the_server_refuses(self, which: set[int], preview: bool) -> None:
+        names = {self.own(number) for number in which}
         if preview:
             self.steers.refused_in_preview = names
         else:
@@ -150,14 +154,14 @@ class Levels(RuleBasedStateMachine):
         self.world.apply_baseline()
         self.people_gave, self.marks_erased = False, False
 
-    @rule(name=st.sampled_from(LEAVES))
-    def people_apply_a_part_of_the_baseline(self, name: str) -> None:
-        self.world.apply_baseline(name)
-        self.people_gave = self.people_gave or sum(self.world.levels().values()) > self.promised
+    @rule(which=st.integers(0, 3))
+    def people_apply_a_part_of_the_baseline(self, which: int) -> None:
+        self.world.apply_baseline(self.own(which))
+        self.people_gave = self.people_gave or sum(self.world.levels().values()) > self.world.most()
 
-    @rule(name=st.sampled_from(LEAVES), text=st.sampled_from([None, "", "[]", "[{}]", "rubbish"]))
-    def people_edit_an_annotation(self, name: str, text: str | None) -> None:
-        annotations = self.world.cohorts[name]["metadata"].get("annotations", {})
+    @rule(which=st.integers(0, 3), text=st.sampled_from([None, "", "[]", "[{}]", "rubbish"]))
+    def people_edit_an_annotation(self, which: int, text: str | None) -> None:
+        annotations = self.world.objects()[self.own(which)]["metadata"].get("annotations", {})
         if CHANGES_ANNOTATION in annotations:
             self.marks_erased = True
             if text is None:
@@ -174,27 +178,28 @@ class Levels(RuleBasedStateMachine):
 
     # What always holds.
 
-    @property
-    def promised(self) -> int:
-        return sum(leaf.amounts[KEY] for leaf in self.world.baseline.leaves)
+    def own(self, which: int) -> str:
+        names = sorted(self.world.levels())
+        return names[which % len(names)]
+
+    def marked(self) -> set[str]:
+        return {mark.object_name for mark in own.marks(self.world.baseline, self.world.picture())}
 
     @invariant()
     def levels_are_possible(self) -> None:
         levels = self.world.levels()
         assert min(levels.values()) >= 0
-        if sum(levels.values()) <= self.promised:
+        if sum(levels.values()) <= self.world.most():
             self.people_gave = False
-        assert self.people_gave or sum(levels.values()) <= self.promised, levels
+        assert self.people_gave or sum(levels.values()) <= self.world.most(), levels
 
     @invariant()
     def what_is_moved_is_recorded_and_ends(self) -> None:
         active = self.steers.ledger.active
         assert len({change.id for change in active}) == len(active)
         assert all(change.id and isfinite(change.expires_at) for change in active)
-        baselines = {leaf.name: leaf.amounts[KEY] for leaf in self.world.baseline.leaves}
-        off = {name for name, level in self.world.levels().items() if level != baselines[name]}
-        told = {name for change in active for name in (change.source, change.destination)}
-        told |= {name for name, leaf in self.world.leaves().items() if marks_of(name, leaf.annotations)}
+        off = {name for name, level in self.world.levels().items() if level != self.world.agreed()[name]}
+        told = {name for change in active for name in (change.source, change.destination)} | self.marked()
         assert off <= told, f"{off - told} are off their baseline and nobody knows why"
 
     @invariant()
@@ -211,11 +216,40 @@ class Levels(RuleBasedStateMachine):
         for _ in range(4):
             self.steers.tick()
             self.world.passes(30)
-        baselines = {leaf.name: leaf.amounts[KEY] for leaf in self.world.baseline.leaves}
-        assert self.world.levels() == baselines
+        assert self.world.levels() == self.world.agreed()
         assert self.steers.ledger.active == ()
-        assert not any(marks_of(name, leaf.annotations) for name, leaf in self.world.leaves().items())
+        assert self.marked() == set()
 
 
-TestLevels = Levels.TestCase
-TestLevels.settings = settings(stateful_step_count=30)
+class NativeLevels(Levels):
+    """The same without Kueue: caps that rise to what is idle."""
+
+    world: NativeWorld
+
+    @initialize(
+        floats=st.tuples(*[st.sampled_from([0, 4, 8])] * len(TENANTS)),
+        spare=st.integers(1, 6),
+        confirm=st.integers(1, 2),
+    )
+    def begins_without_kueue(self, floats: tuple[int, ...], spare: int, confirm: int) -> None:
+        tenants = [agreed(name, 8, floating, burst=48) for name, floating in zip(TENANTS, floats, strict=True)]
+        self.starts_with(NativeWorld(*tenants, nodes=len(TENANTS) + spare), confirm)
+
+    begins = None  # type: ignore[assignment] # the other beginning
+
+    @rule(pair=st.permutations(TENANTS), gpus=st.sampled_from([2, 4, 8]), dies=deaths)
+    def a_tenant_starves_while_another_borrows(self, pair: list[str], gpus: int, dies: Fuse) -> None:
+        self.world.is_refused(pair[0], self.name(), gpus=gpus, ago=2 * HOUR)
+        self.world.passes(960)
+        self.ticks(2, dies)
+
+    @rule(which=st.integers(0, 9))
+    def refused_work_runs(self, which: int) -> None:
+        for title in sorted(self.world.refused & set(self.world.gangs))[which : which + 1]:
+            self.world.refused.discard(title)
+            self.world.starts(title, f"n{which % self.nodes}")
+
+
+SETTINGS = settings(max_examples=settings().max_examples // 2, stateful_step_count=30)
+TestLevels, TestNativeLevels = Levels.TestCase, NativeLevels.TestCase
+TestLevels.settings = TestNativeLevels.settings = SETTINGS

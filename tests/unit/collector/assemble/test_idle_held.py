@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import GpuUse, gpu_use, with_idle_held
 from collector.model.objects import Node, Picture, Pod
 from collector.model.reading import Known, Reading, Unknown
+from collector.model.snapshot import Snapshot
 from collector.parse.dcgm import GpuHolder, GpuReading
 from tests.unit.collector.exporter.published import NOW, snapshot
 
@@ -43,6 +46,10 @@ def devices(*activities: Reading[float]) -> Devices:
     return Devices(Known(tuple(device(n, one) for n, one in enumerate(activities))), 600.0)
 
 
+def judged(known: Devices) -> Snapshot:
+    return with_idle_held(snapshot(), gpu_use(picture(), snapshot(), known, NOW))
+
+
 def test_each_held_gpu_is_busy_idle_or_unknown() -> None:
     use = gpu_use(picture(), snapshot(), devices(Known(0.9), Known(0.0), MISSING), NOW)
     assert use == {("vision", "h100"): GpuUse(held=4, idle=1, unknown=2)}
@@ -62,17 +69,26 @@ def test_unknown_is_never_zero_and_zero_is_never_unknown(use: GpuUse, idle_held:
 
 
 def test_a_snapshot_takes_the_idle_gpus_of_its_tenants() -> None:
-    taken = with_idle_held(snapshot(), picture(), devices(Known(0.0), Known(0.0), Known(0.5), Known(0.5)), NOW)
+    taken = judged(devices(Known(0.0), Known(0.0), Known(0.5), Known(0.5)))
     assert taken.tenants[0].idle_held == Known(2.0)
     assert taken.evidence.idle_held == {("vision", "h100"): Known(2.0)}
 
 
 def test_without_exporters_held_gpus_are_unknown() -> None:
-    taken = with_idle_held(snapshot(), picture(), Devices(Unknown("no GPU exporter was read lately")), NOW)
+    taken = judged(Devices(Unknown("no GPU exporter was read lately")))
     assert isinstance(taken.tenants[0].idle_held, Unknown)
 
 
 @pytest.mark.parametrize("kind", ["pods", "nodes", "namespaces"])
 def test_without_a_readable_picture_nothing_is_claimed(kind: str) -> None:
     before = snapshot()
-    assert with_idle_held(before, picture(unreadable={kind: "403"}), devices(Known(0.0)), NOW) == before
+    uses = gpu_use(picture(unreadable={kind: "403"}), before, devices(Known(0.0)), NOW)
+    assert uses is None
+    assert with_idle_held(before, uses) == before
+
+
+def test_a_sick_device_is_held_and_judged_neither_busy_nor_idle() -> None:
+    sick = replace(device(0, Known(0.0)), last_xid_code=Known(79))
+    use = gpu_use(picture(), snapshot(), Devices(Known((sick, device(1, Known(0.0)))), 600.0), NOW)
+    assert use == {("vision", "h100"): GpuUse(held=4, idle=1, unknown=2, sick=1)}
+    assert use["vision", "h100"].unjudged == 3

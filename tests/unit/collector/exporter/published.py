@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from prometheus_client.core import Metric as Family
 
 from collector.assemble.clocks import WaitClocks
+from collector.assemble.idle_held import GpuUse
 from collector.exporter.families import Published, cluster_families
 from collector.model.reading import Known, Unknown
 from collector.model.snapshot import NodeState, PoolState, Snapshot, TenantPool, WaitingName, Work, WorkPhase
@@ -84,6 +85,7 @@ def published(taken: Snapshot | None = None, **more: object) -> Published:
         "snapshot": taken or snapshot([work("a", waited_seconds=700.0), work("b", waited_seconds=60.0)]),
         "clocks": clocks,
         "queues": frozenset({QUEUE}),
+        "uses": {("vision", "h100"): GpuUse(held=11, idle=2, unknown=1, sick=1)},
     }
     return Published(**(fields | more))  # type: ignore[arg-type]  # a test's shorthand
 

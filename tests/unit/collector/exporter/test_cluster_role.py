@@ -17,6 +17,7 @@ from collector.model.objects import (
     Namespace,
     Node,
     Picture,
+    Pod,
     PodSet,
 )
 from collector.model.tenancy import Members, Site
@@ -129,3 +130,16 @@ def test_an_object_that_can_not_be_understood_is_counted_and_the_rest_is_used() 
     made, health = role(Pictures(picture(WAITING, malformed={"pods": ("no uid",)})))
     assert "trimtab_tenant_entitled_gpus" in scraped(made.tick(OWNED))
     assert health.state().errors == {("kubernetes", "pods", "malformed"): 1}
+
+
+def test_who_holds_what_is_published_also_by_whom_no_tenant_owns() -> None:
+    pods = {
+        name: Pod(name, namespace, name, "Running", {GPU: 2}, NOW - 60, node="n1")
+        for name, namespace in (("p1", "vision-train"), ("p2", "somewhere"))
+    }
+    ticking, _ = role(Pictures(picture(pods=pods)))
+    found = scraped(ticking.tick(OWNED))
+    assert found["trimtab_tenant_held_gpus"] == {("c1", "vision", "h100"): 2, ("c1", "unassigned", "h100"): 2}
+    assert found["trimtab_tenant_unjudged_gpus"]["c1", "vision", "h100"] == 2
+    assert found["trimtab_pool_capacity_gpus"]["c1", "h100"] == 8
+    assert found["trimtab_pool_free_gpus"]["c1", "h100"] == 4

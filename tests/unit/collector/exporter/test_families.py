@@ -8,7 +8,8 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from collector.assemble.clocks import WaitClocks
-from collector.catalogue.exported import COLLECTOR, POOLS, QUEUES, TENANTS
+from collector.assemble.idle_held import GpuUse
+from collector.catalogue.exported import COLLECTOR, HOLDINGS, POOLS, QUEUES, TENANTS
 from collector.exporter.families import Published, SnapshotCollector, cluster_families, collector_families
 from collector.exporter.health import Health, HealthState
 from collector.model.reading import Unknown
@@ -25,7 +26,7 @@ from tests.unit.collector.exporter.published import (
     work,
 )
 
-OF_EVERY_COLLECTOR = (*QUEUES, *TENANTS, *POOLS, *COLLECTOR)
+OF_EVERY_COLLECTOR = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *COLLECTOR)
 KEY = ("c1", "vision", "h100")
 IN_QUEUE = ("c1", *QUEUE)
 HEALTH = HealthState({("dcgm", "node-1:9400", "timeout"): 3}, {"kubernetes": NOW, "dcgm": 0.0})
@@ -76,6 +77,31 @@ def test_pools_count_usable_nodes_only() -> None:
     found = scraped(published())
     assert found["trimtab_pool_allocatable_gpus"] == {("c1", "h100"): 16}
     assert found["trimtab_pool_free_gpus"] == {("c1", "h100"): 5}
+
+
+def test_what_is_held_free_and_unusable_is_the_capacity_of_the_pool() -> None:
+    found = scraped(published())
+    held, unusable = found["trimtab_tenant_held_gpus"], found["trimtab_pool_unusable_gpus"]
+    assert held == {KEY: 11, ("c1", "unassigned", "h100"): 0}
+    assert unusable == {
+        ("c1", "h100", "not ready"): 0,
+        ("c1", "h100", "cordoned"): 8,
+        ("c1", "h100", "tainted"): 0,
+    }
+    parts = sum(held.values()) + sum(unusable.values()) + found["trimtab_pool_free_gpus"]["c1", "h100"]
+    assert found["trimtab_pool_capacity_gpus"] == {("c1", "h100"): parts}
+
+
+def test_a_tenant_outside_its_pools_is_seen_to_hold_gpus_there() -> None:
+    found = scraped(published(uses={("nlp", "h100"): GpuUse(held=3, unknown=3)}))
+    assert found["trimtab_tenant_held_gpus"]["c1", "nlp", "h100"] == 3
+    assert found["trimtab_tenant_held_gpus"][KEY] == 0
+    assert found["trimtab_tenant_unjudged_gpus"]["c1", "nlp", "h100"] == 3
+
+
+def test_holdings_that_are_not_known_have_no_sample() -> None:
+    missing = scraped(published()).keys() - scraped(published(uses=None)).keys()
+    assert missing == {metric.name for metric in HOLDINGS}
 
 
 def test_namespaces_are_joined_to_their_tenants() -> None:
@@ -198,4 +224,4 @@ def test_a_thousand_tenants_are_said_completely() -> None:
     found = scraped(published(snapshot(works, tenants), clocks=clocks, queues=frozenset(keys)))
     assert len(found["trimtab_tenant_entitled_gpus"]) == 1000
     assert found["trimtab_queue_oldest_pending_seconds"]["c1", "t7", "critical", "t7/q"] == 4007.0
-    assert len(list(chain.from_iterable(found.values()))) == 8 * 1000 + 5 * 1000 + 4
+    assert len(list(chain.from_iterable(found.values()))) == 8 * 1000 + 5 * 1000 + 2 * 1002 + 8

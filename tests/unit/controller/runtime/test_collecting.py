@@ -63,7 +63,7 @@ class Running:
         self.watch, self.stop = Watch(), threading.Event()
         settings = CollectorSettings("c1", Address("127.0.0.1", 0), time_scale=60.0)
         self.collecting = Collecting(settings, Configuration([config], "c1"), self.watch)
-        self.thread = threading.Thread(target=self.collecting.run, args=(self.stop,))
+        self.thread = threading.Thread(target=self.collecting.run, args=(self.stop,), daemon=True)
         self.thread.start()
         wait_until(lambda: self.collecting.server.port != 0, "the server to listen")
 
@@ -109,7 +109,7 @@ def test_once_settled_it_ticks_and_is_ready(running: Running) -> None:
 def test_it_ends_while_it_waits_and_leaves_no_thread(config: Path) -> None:
     before = threading.active_count()
     running = Running(config)
-    assert running.watch.started
+    wait_until(lambda: running.watch.started, "the watch to start")
     running.end()
     assert not running.thread.is_alive()
     assert running.watch.stopped

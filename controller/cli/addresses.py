@@ -1,0 +1,19 @@
+"""Addresses that people give as options. Judges their text; asks nobody."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from controller.api.errors import InputError, Mistake
+
+
+def http_address(option: str, text: str) -> str:
+    """The text itself. Raises InputError when it is no http or https address."""
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError((Mistake(option, text, "an address such as http://prometheus:9090"),))
+    return text

@@ -18,11 +18,12 @@ from controller.api.errors import ApplyError, InvariantError
 from controller.knobs import own
 from controller.policy.change import IDLE, Change, Stage
 from controller.policy.ledger import Ledger
-from controller.policy.targets import Target, advanced, by_key, check_levels, lagging, recorded
+from controller.policy.targets import Target, advanced, at_level, by_key, check_levels, lagging, recorded
 
 _MOST_STEPS_EACH = 8
 """Per change and target, far more than a tick can need; a bound, so that a mistake of ours can not write for ever."""
-_OF_ONE_OBJECT = frozenset({"CONFLICT", "FORBIDDEN", "REJECTED", "NOT_SERVED"})
+_ALTERED = "ALTERED"
+_OF_ONE_OBJECT = frozenset({"CONFLICT", "FORBIDDEN", "REJECTED", "NOT_SERVED", _ALTERED})
 """Codes that speak of one object and say nothing of the others."""
 
 
@@ -87,7 +88,7 @@ class Acting:
                 refused.add(wrong[0].name)
             confirmed = self._recorded(intended, current)
             self.ledger_writer.save(confirmed)
-            if confirmed == ledger and refusal is None:
+            if confirmed == ledger and not wrong:
                 return ledger
             ledger = confirmed
         raise InvariantError(f"{most_steps} steps did not bring the objects to their levels")
@@ -137,6 +138,10 @@ class Acting:
             if item.name == target.name:
                 current[number] = self._seen(item, answer)
                 self._note(item, current[number])
+        if not at_level(by_key(current)[target.name, target.pool], ledger.changes):
+            altered = ApplyError(target.name, _ALTERED, "the API server keeps something else than it was sent")
+            self.problems.append(str(altered))
+            return altered
         return None
 
     def _seen(self, item: Target, answer: Mapping[str, Any]) -> Target:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -80,3 +82,20 @@ def test_a_server_that_does_not_answer_is_not_asked_again_for_every_object(steer
     steers.refused = {}
     bring_about(steers, steers.ledger)
     assert steers.world.levels() == BASELINE
+
+
+def test_an_object_that_is_not_kept_as_it_was_sent_is_told_and_not_written_for_ever(steers: Steering) -> None:
+    send = steers.apply
+
+    def altered(path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        answer = send(path, manifest)
+        return {**answer, "metadata": {**answer["metadata"], "annotations": {}}} if "trimtab-ads" in path else answer
+
+    steers.apply = altered  # type: ignore[method-assign]  # a mutating webhook of somebody else
+    ledger = steers.ledger
+    for change in ledger.active:
+        ledger = ledger.with_change(replace(change.returning(steers.world.now, "over"), amount=2))
+    acting = bring_about(steers, ledger)
+    assert [name for name, _ in steers.writes].count("trimtab-ads") == 2, "once in the fixture, and once now"
+    assert acting.problems == ["trimtab-ads: ALTERED: the API server keeps something else than it was sent"]
+    assert steers.world.levels()["trimtab-maps"] == 10

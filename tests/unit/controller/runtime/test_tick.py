@@ -222,3 +222,15 @@ def test_pause_is_heeded_and_outlasts_a_word_that_can_not_be_read(stage: Stage) 
 
     stage.api.before = fails
     assert controller.tick().paused == "maintenance"
+
+
+def test_a_write_that_crossed_the_kill_switch_on_its_way_is_taken_back_by_the_next_tick(stage: Stage) -> None:
+    controller = stage.controller()
+    ticks(stage, controller, 2)
+    store = LedgerStore(stage.api, HOME)
+    (change,) = store.load().active
+    store.save(store.load().with_change(change.ended(stage.world.now, "revert --all")))
+    assert (stage.leaf("trimtab-shared"), stage.leaf("trimtab-vision")) == (8, 16)
+    report = controller.tick()
+    assert [(one.target, one.after) for one in report.written] == [("trimtab-vision", 8), ("trimtab-shared", 16)]
+    assert (stage.leaf("trimtab-shared"), stage.leaf("trimtab-vision")) == (16, 8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,14 @@ def test_a_write_that_crossed_the_kill_switch_on_its_way_is_taken_back_by_the_ne
     report = controller.tick()
     assert [(one.target, one.after) for one in report.written] == [("trimtab-vision", 8), ("trimtab-shared", 16)]
     assert (stage.leaf("trimtab-shared"), stage.leaf("trimtab-vision")) == (16, 8)
+
+
+@pytest.mark.parametrize("identifier", ["", "..", "a b", "x" * 300, "<script>", "Ä"])
+def test_a_mark_with_an_id_that_no_ledger_could_keep_is_no_mark(stage: Stage, identifier: str) -> None:
+    mark = {"id": identifier, "tenant": "vision", "pool": "h100", "from": "trimtab-shared", "to": "trimtab-vision"}
+    cohort = stage.api.objects[f"{COHORTS}/trimtab-vision"]
+    text = json.dumps([{**mark, "gpus": 1, "expiresAt": "2030-01-01T00:00:00Z"}])
+    cohort["metadata"]["annotations"] = {"trimtab.io/changes": text}
+    report = stage.controller().tick()
+    assert report.outcome is not None
+    assert report.ledger.changes == ()

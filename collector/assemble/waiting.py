@@ -100,7 +100,7 @@ def named(work: Work, context: Named) -> Work:
         sentence = f"Has waited {format_duration(work.waited_seconds)} ({limit})."
         return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
     if work.phase is WorkPhase.STARTING:
-        return _starting(work, state)
+        return _starting(work, state, context.now)
     if own is None:
         return replace(work, waiting=None, why="Its tenant has no entitlement in this pool.")
     if state.pool.engine is Engine.NATIVE:
@@ -109,12 +109,16 @@ def named(work: Work, context: Named) -> Work:
     return _queued(work, state, own, context)
 
 
-def _starting(work: Work, state: PoolState) -> Work:
+def _starting(work: Work, state: PoolState, now: float) -> Work:
     bound = sum(work.nodes.values())
     missing_pods = (work.gpus - bound) // max(1, work.gpus_per_pod)
     if missing_pods > 0 and not state.fits(missing_pods, work.gpus_per_pod):
         sentence = f"Admitted, but {missing_pods} of its pods find no node with {work.gpus_per_pod} free GPUs."
         return replace(work, waiting=WaitingName.BLOCKED, why=sentence)
+    since_admission = now - (work.admitted_at if work.admitted_at is not None else work.created_at)
+    if since_admission <= (work.limit_seconds or 0.0):
+        sentence = f"Admitted {format_duration(since_admission)} ago; its pods are starting."
+        return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
     sentence = "Admitted, nodes are free, and yet its pods are not Ready: look at the scheduler and at its pods."
     return replace(work, waiting=WaitingName.BROKEN, why=sentence)
 

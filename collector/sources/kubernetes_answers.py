@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 import orjson
@@ -47,8 +46,8 @@ def error_from_answer(
         answer = {"message": f"an answer of {len(body)} bytes that is no Kubernetes Status"}
     error = error_from_status(method, path, {**answer, "code": status}, secret)
     if isinstance(error, Throttled):
-        with suppress(ValueError):
-            error.retry_after_seconds = float(headers.get("Retry-After", ""))
+        wish = headers.get("Retry-After", "")
+        error.retry_after_seconds = float(wish) if wish.isdecimal() else None  # else it is a date, or nonsense
     return error
 
 

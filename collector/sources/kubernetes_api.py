@@ -234,13 +234,15 @@ class KubernetesApi:
             attempt += 1
 
 
-def connect(kubeconfig: Path | None = None, context: str | None = None) -> KubernetesApi:
+def connect(
+    kubeconfig: Path | None = None, context: str | None = None, limits: ApiLimits | None = None
+) -> KubernetesApi:
     """A connection as `kubectl` would make it; inside a pod, with its service account. Sends nothing yet.
 
     Without `kubeconfig` the service account is taken if there is one, else $KUBECONFIG or ~/.kube/config.
     Raises CredentialsProblem that names the file.
     """
-    return KubernetesApi(KubernetesIdentity(kubeconfig, context))
+    return KubernetesApi(KubernetesIdentity(kubeconfig, context), limits)
 
 
 class _LargeReads:

@@ -23,6 +23,7 @@ from controller.api.errors import ApplyError
 FIELD_MANAGER = "trimtab"
 APPLY_CONTENT_TYPE = "application/apply-patch+yaml"
 _ATTEMPTS = 3
+_WEBHOOK = "denied the request"
 
 _CODES: tuple[tuple[type[SourceError], str], ...] = (
     (Conflict, "CONFLICT"),
@@ -64,4 +65,6 @@ class ServerSideApply:
 
 
 def _code(error: SourceError) -> str:
+    if isinstance(error, Forbidden) and _WEBHOOK in error.message:
+        return "REJECTED"  # an admission webhook says no with 403, as if it were a matter of rights
     return next((code for kind, code in _CODES if isinstance(error, kind)), "FAILED")

@@ -18,7 +18,7 @@ from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
 from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
-from controller.runtime.assembly import Settings, loop_for
+from controller.runtime.assembly import Settings, loop_for, steering_limits
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
 from controller.runtime.logs import log_as_json
@@ -73,9 +73,8 @@ def run_controller(
     doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    api = connect(kubeconfig, context)
-    watch = ClusterWatch(api)
-    loop = loop_for(settings, api, watch, doorbell)
+    watch = ClusterWatch(connect(kubeconfig, context))
+    loop = loop_for(settings, connect(kubeconfig, context, steering_limits(lease_seconds)), watch, doorbell)
     loop.controller.configuration.load()
     watch.start()  # the lists come while the door is made
     web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)

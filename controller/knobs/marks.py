@@ -7,6 +7,7 @@ ledger lost is adopted from them, and a mark that is gone means that a person ha
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from controller.policy.targets import moved
 
 CHANGES_ANNOTATION = "trimtab.io/changes"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trimtab"}
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,199}")
+"""What every id of a change looks like; the ledger could not keep another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,8 @@ def _mark(object_name: str, item: Mapping[str, str | int]) -> Mark | None:
 
 def _read_mark(object_name: str, item: Mapping[str, str | int]) -> Mark:
     expires_at = parse_time(str(item["expiresAt"]))
-    if expires_at is None or int(item["gpus"]) < 0:
-        raise ValueError("a mark without end, or of less than nothing")
+    if expires_at is None or int(item["gpus"]) < 0 or not _ID.fullmatch(str(item["id"])):
+        raise ValueError("a mark without end, of less than nothing, or with an id that is none of ours")
     return Mark(
         object_name=object_name,
         id=str(item["id"]),

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from collector.model.quantities import format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
-from controller.policy.change import IDLE, Change, Stage
+from controller.policy.change import IDLE, Change, Stage, WorkRef
 from controller.policy.findings import Finding, find
 from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.proposals import NoProposal, Proposal, Terms, propose
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
 from controller.policy.trial import due, evictions_by, heeded, judged, softened
+
+_NAMED_WORKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,19 @@ def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | 
 
 def _told(proposal: Proposal) -> str:
     finding, forecast = proposal.finding, proposal.forecast
-    names = ", ".join(work.title for work in forecast.ready)
-    may = f"may evict {', '.join(work.title for work in forecast.evicted)}" if forecast.evicted else "evicts nobody"
+    names = _named(forecast.ready)
+    may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"
     return (
         f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {proposal.amount} GPUs from "
         f"{proposal.source_name} to {proposal.destination.name}, so that {names} can start by "
         f"{format_time(forecast.ready_by)}; {may}."
     )
+
+
+def _named(works: Sequence[WorkRef]) -> str:
+    """The first workloads by name, the rest as a count: the change itself holds them all."""
+    rest = len(works) - _NAMED_WORKS
+    return ", ".join(work.title for work in works[:_NAMED_WORKS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _change(proposal: Proposal, at: Circumstances) -> Change:

@@ -174,13 +174,15 @@ def left_baseline(change: Change, targets: Mapping[TargetKey, Target]) -> tuple[
 def lagging(targets: Sequence[Target], changes: Sequence[Change]) -> tuple[Target, ...]:
     """Targets of active changes whose object is not at its level: what to write, those to be lowered first.
 
-    An object that no active change touches is left as it is: the baseline is written by people.
+    An object that no active change touches is left as it is: the baseline is written by people. But one that is marked
+    with a change that has ended is ours: a write that crossed the kill switch on its way.
     """
     touched = {(name, c.pool) for c in changes if c.active for name in (c.source, c.destination)}
+    ended = {change.id for change in changes if not change.active}
     wrong = [
         target
         for target in targets
-        if (target.name, target.pool) in touched
+        if ((target.name, target.pool) in touched or ended.intersection(target.change_ids))
         and isinstance(target.observed, Known)
         and not at_level(target, changes)
     ]

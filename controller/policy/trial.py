@@ -34,7 +34,7 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     change = watched(change, snapshot)
     named, ready = len(change.forecast.ready), len(change.seen_ready)
     hurt = evictions_by(snapshot, change.tenant) - change.evictions_before - len(change.forecast.evicted)
-    if hurt > 0:
+    if hurt > _evictions_of_others(change, snapshot):
         return _with(change, Verdict.HURT, f"{hurt} more evictions than forecast", now)
     if ready == named:
         return _with(change, Verdict.HELPED, f"all {named} named workloads became Ready", now)
@@ -50,6 +50,22 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     if len(gone) == named:
         return _with(change, Verdict.CANNOT_TELL, "the named workloads are gone and were not seen to start", now)
     return _with(change, Verdict.NO_EFFECT, f"none of {named} named workloads became Ready in time", now)
+
+
+def _evictions_of_others(change: Change, snapshot: Snapshot) -> int:
+    """Evictions at most that unnamed work of the tenant, admitted since the decision, may have caused by its own right.
+
+    Each needs a GPU at least, so that it can not have evicted more workloads than it has GPUs.
+    """
+    named = {item.key for item in change.forecast.ready}
+    return sum(
+        work.gpus
+        for work in snapshot.works
+        if (work.tenant, work.pool) == (change.tenant, change.pool)
+        and work.key not in named
+        and work.admitted_at is not None
+        and work.admitted_at >= change.created_at
+    )
 
 
 def _with(change: Change, verdict: Verdict, reason: str, now: float) -> Change:

@@ -138,7 +138,7 @@ def _wait_words(tenants: Sequence[TenantReport]) -> str:
     if longest > 0:
         words += f", the longest {format_duration(longest)} (tenant {name})"
     evicted = [t.waits.evictions.value for t in tenants if isinstance(t.waits.evictions, Known)]
-    return f"{words}, and was evicted {_times(round(sum(evicted)))}" if evicted else words
+    return f"{words}, and was {_evicted(round(sum(evicted)))}" if evicted else words
 
 
 def _change_sentence(changes: Reading[tuple[ChangeLine, ...]]) -> str:
@@ -204,5 +204,5 @@ def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _times(count: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
+def _evicted(count: int) -> str:
+    return {0: "never evicted", 1: "evicted once", 2: "evicted twice"}.get(count, f"evicted {count} times")

@@ -18,10 +18,13 @@ from controller.api.errors import ApplyError, InvariantError
 from controller.knobs import own
 from controller.policy.change import IDLE, Change, Stage
 from controller.policy.ledger import Ledger
-from controller.policy.targets import Target, advanced, by_key, check_levels, lagging, recorded
+from controller.policy.targets import Target, advanced, at_level, by_key, check_levels, lagging, recorded
 
 _MOST_STEPS_EACH = 8
 """Per change and target, far more than a tick can need; a bound, so that a mistake of ours can not write for ever."""
+_ALTERED = "ALTERED"
+_OF_ONE_OBJECT = frozenset({"CONFLICT", "FORBIDDEN", "REJECTED", "NOT_SERVED", _ALTERED})
+"""Codes that speak of one object and say nothing of the others."""
 
 
 class LedgerWriter(Protocol):
@@ -64,22 +67,28 @@ class Acting:
     problems: list[str] = field(default_factory=list)
 
     def bring_about(self, ledger: Ledger, targets: Sequence[Target]) -> Ledger:
-        """Write until nothing is left to do or something refuses. Returns the ledger as it is then."""
-        current = list(targets)
+        """Write until nothing is left to do. Returns the ledger as it is then.
+
+        An object that is refused waits for the next tick and holds up no other; a server that does not answer does.
+        """
+        current, refused = list(targets), set[str]()
         ledger = self._previewed(ledger, current)
         most_steps = _MOST_STEPS_EACH * (1 + len(ledger.active) + len(current))
         for _ in range(most_steps):
             intended = self._intended(ledger, current)
             check_levels(current, intended.changes)
-            wrong = lagging(current, intended.changes)
+            wrong = [target for target in lagging(current, intended.changes) if target.name not in refused]
             if wrong:
                 self.fence.check()
             self.ledger_writer.save(intended)
-            if wrong and not self._write(wrong[0], intended, current):
+            refusal = self._write(wrong[0], intended, current) if wrong else None
+            if refusal is not None and refusal.code not in _OF_ONE_OBJECT:
                 return intended
+            if refusal is not None:
+                refused.add(wrong[0].name)
             confirmed = self._recorded(intended, current)
             self.ledger_writer.save(confirmed)
-            if confirmed == ledger:
+            if confirmed == ledger and not wrong:
                 return ledger
             ledger = confirmed
         raise InvariantError(f"{most_steps} steps did not bring the objects to their levels")
@@ -117,19 +126,23 @@ class Acting:
     ) -> tuple[str, Mapping[str, Any]]:
         return own.manifest(self.baseline, name, self.site, current, changes)
 
-    def _write(self, target: Target, ledger: Ledger, current: list[Target]) -> bool:
-        """Write one own object. False when it was refused: the rest waits for the next tick."""
+    def _write(self, target: Target, ledger: Ledger, current: list[Target]) -> ApplyError | None:
+        """Write one own object. What refused it, or None."""
         path, manifest = self._manifest(target.name, current, ledger.changes)
         try:
             answer = self.actuator.apply(path, manifest)
         except ApplyError as error:
             self.problems.append(str(error))
-            return False
+            return error
         for number, item in enumerate(current):
             if item.name == target.name:
                 current[number] = self._seen(item, answer)
                 self._note(item, current[number])
-        return True
+        if not at_level(by_key(current)[target.name, target.pool], ledger.changes):
+            altered = ApplyError(target.name, _ALTERED, "the API server keeps something else than it was sent")
+            self.problems.append(str(altered))
+            return altered
+        return None
 
     def _seen(self, item: Target, answer: Mapping[str, Any]) -> Target:
         self.picture = own.with_answer(self.picture, answer)

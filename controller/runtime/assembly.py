@@ -14,11 +14,10 @@ from collector.assemble.clocks import WaitClocks
 from collector.model.objects import Cohort, ResourceQuota
 from collector.model.snapshot import Evidence
 from collector.model.tenancy import Site
-from collector.parse.kubernetes import resource_quota
 from collector.sources.evidence import EvidenceLimits, read_evidence
-from collector.sources.kubernetes_api import KubernetesApi
+from collector.sources.kubernetes_api import ApiLimits, KubernetesApi
 from collector.sources.kubernetes_kinds import KINDS
-from collector.sources.kubernetes_lists import read_list, served_version
+from collector.sources.kubernetes_lists import project, read_list, served_version
 from collector.sources.kubernetes_watch import ClusterWatch
 from collector.sources.prometheus import Prometheus
 from controller.actuators.server_side_apply import ServerSideApply
@@ -36,6 +35,7 @@ from controller.runtime.status_store import StatusStore
 from controller.runtime.tick import Controller
 
 _COHORTS = next(kind for kind in KINDS if kind.name == "cohorts")
+_QUOTAS = next(kind for kind in KINDS if kind.name == "resourcequotas")
 _RESUBMISSION_SECONDS = 1800.0
 
 
@@ -65,9 +65,11 @@ class ListedOwnObjects:
         return tuple(read_list(self.api, _COHORTS, version, page_size=500).objects.values())
 
     def caps(self) -> Sequence[ResourceQuota]:
-        """All caps. Raises SourceError."""
-        pages = self.api.list_pages("/api/v1/resourcequotas", query={"fieldSelector": f"metadata.name={CAP_NAME}"})
-        return tuple(resource_quota(item) for page in pages for item in page.items)
+        """All caps; one that can not be understood is left out. Raises SourceError."""
+        query = {"fieldSelector": f"metadata.name={CAP_NAME}"}
+        pages = self.api.list_pages(_QUOTAS.path("v1"), query=query)
+        found = (project(_QUOTAS, item).projection for page in pages for item in page.items)
+        return tuple(one for one in found if isinstance(one, ResourceQuota))
 
 
 def evidence_source(settings: Settings) -> EvidenceSource:
@@ -99,6 +101,14 @@ def controller_for(
         clock=time.time,
         ceiling=settings.ceiling,
         time_scale=settings.time_scale,
+    )
+
+
+def steering_limits(lease_seconds: int) -> ApiLimits:
+    """No request of who steers outlasts the third of its lease that is left when it begins, nor its being stopped."""
+    third = lease_seconds / 3
+    return ApiLimits(
+        connect_seconds=third / 4, read_seconds=third * 3 / 4, answer_seconds=third, retry_within_seconds=third
     )
 
 

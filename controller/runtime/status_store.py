@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from collector.sources.errors import NotFound
+from collector.sources.errors import Malformed, NotFound
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE, FIELD_MANAGER
 
@@ -17,11 +17,17 @@ KEY = "status.json"
 
 def read_status(api: KubernetesApi, namespace: str) -> dict[str, Any] | None:
     """The status that the controller wrote last, or None when there is none. Raises SourceError."""
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{NAME}"
     try:
-        found = api.get(f"/api/v1/namespaces/{namespace}/configmaps/{NAME}")
+        found = api.get(path)
     except NotFound:
         return None
-    document: dict[str, Any] = json.loads((found.get("data") or {}).get(KEY) or "{}")
+    try:
+        document = json.loads((found.get("data") or {}).get(KEY, ""))
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise Malformed("GET", path, f"its {KEY} is no status: the controller writes it anew within a minute")
     return document
 
 

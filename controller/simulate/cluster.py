@@ -153,7 +153,8 @@ class Cluster:
     def _waiting(self) -> Mapping[str, list[Gang]]:
         """Queue → its gangs, the one that room was made for first."""
         waiting: dict[str, list[Gang]] = defaultdict(list)
-        for gang in queue_order(self.of_phase(GangPhase.PENDING)):
+        pending = [gang for gang in self.of_phase(GangPhase.PENDING) if gang.eligible_at <= self.now]
+        for gang in queue_order(pending):
             place = 0 if self._promised.get(gang.spec.tenant) == gang.uid else len(waiting[gang.spec.tenant])
             waiting[gang.spec.tenant].insert(place, gang)
         return waiting
@@ -196,6 +197,8 @@ class Cluster:
         self._leave(gang, GangPhase.PENDING)
         gang.ready_at = gang.admitted_at = None
         gang.evictions, gang.incarnation = gang.evictions + 1, gang.incarnation + 1
+        gang.eligible_at = self.now + self.spec.timings.requeue_seconds
+        self._at(gang.eligible_at, lambda: None)  # time to look again
         gang.eviction = Eviction(
             self.now,
             preemptor.uid,

@@ -31,6 +31,9 @@ class Timings:
     """Work that an evicted job does again on top of what it lost."""
     keep_finished_seconds: float = 300.0
     """How long a finished Job stays to be seen."""
+    requeue_seconds: float = 5.0
+    """From an eviction until the job may be admitted again: its pods end, its Workload is queued anew. Above 0: gangs
+    that evict each other in turn do so at this pace, as they do on a real cluster."""
 
     def scaled(self, time_scale: float) -> Timings:
         """The same with every duration divided by `time_scale`."""
@@ -38,6 +41,7 @@ class Timings:
             self.start_seconds / time_scale,
             self.restart_seconds / time_scale,
             self.keep_finished_seconds / time_scale,
+            self.requeue_seconds / time_scale,
         )
 
 

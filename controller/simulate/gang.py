@@ -46,6 +46,8 @@ class Gang:
     finished_at: float | None = None
     eviction: Eviction | None = None
     evictions: int = 0
+    eligible_at: float = 0.0
+    """Not admitted before: it is still being evicted."""
     done_seconds: float = 0.0
     """Work that counts, at full speed."""
     owed_seconds: float = 0.0

@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.scene import Scene, Terms
 from tests.testbed.bed import Testbed
-from tests.testbed.cluster import Site, build_site, remove_site
+from tests.testbed.cluster import Site, build_site
 
 SetTheScene = Callable[[Site, Terms], Scene]
 
@@ -28,6 +28,4 @@ def set_the_scene(control_plane: Testbed, monitoring: Testbed, tmp_path: Path) -
 
     yield build
     for scene in scenes:
-        scene.stop()
-        control_plane.prometheus.configure([], [])
-        remove_site(control_plane.kubernetes.api, scene.site)
+        scene.leave()

@@ -24,12 +24,13 @@ from controller.demo.processes import Service, answers, free_port, wait_until
 from controller.knobs.rights import Rule, cap_rules, home_rules, reading_rules, steering_rules
 from tests.testbed.api import ApiRefused, Manifest
 from tests.testbed.bed import Testbed
-from tests.testbed.cluster import BORROW, GPU, Site, namespace
+from tests.testbed.cluster import BORROW, GPU, Site, namespace, remove_site
 from tests.testbed.monitoring import ScrapeTarget
 
 TOKEN = "doorbell-token-of-the-stories"
 HOME = "trimtab-system"
 _CHECKOUT = Path(__file__).resolve().parents[2]
+_OWN_CONFIG_MAPS = ("trimtab-baseline", "trimtab-ledger", "trimtab-status", "trimtab-control")
 _KUEUE = "kueue.x-k8s.io/v1beta2"
 
 
@@ -70,7 +71,7 @@ class Scene:
         (self.folder / "token").write_text(TOKEN)
         api = self.bed.kubernetes.api
         api.apply(namespace(HOME), "git")
-        for name in ("trimtab-ledger", "trimtab-status", "trimtab-control"):
+        for name in _OWN_CONFIG_MAPS:
             _gone(self, name)
         text = yaml.safe_dump_all(self.site.baseline_manifests(), sort_keys=False)
         baseline = {
@@ -174,6 +175,14 @@ class Scene:
             service.stop()
         self._services.clear()
 
+    def leave(self) -> None:
+        """Stop everything and leave the cluster as it was found: no site, and nothing of Trimtab in its namespace."""
+        self.stop()
+        self.bed.prometheus.configure([], [])
+        remove_site(self.bed.kubernetes.api, self.site)
+        for name in _OWN_CONFIG_MAPS:
+            _gone(self, name)
+
     def listen(self, name: str) -> str:
         """host:port of a program, chosen once and kept over restarts."""
         port_file = self.folder / f"{name}.port"
@@ -211,8 +220,9 @@ class Scene:
         self.bed.alertmanager.load(document)
 
     def alerts_firing(self, name: str) -> list[dict[str, Any]]:
-        """Alerts of that name which Alertmanager holds."""
-        return [one for one in self.bed.alertmanager.alerts() if one["labels"]["alertname"] == name]
+        """Alerts of that name about this site which Alertmanager holds; those of earlier stories linger there."""
+        wanted = {"alertname": name, "cluster": self.site.name}
+        return [one for one in self.bed.alertmanager.alerts() if wanted.items() <= one["labels"].items()]
 
     # What happened
 

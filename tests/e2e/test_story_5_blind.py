@@ -45,7 +45,7 @@ def test_a_blind_controller_holds_gives_back_softly_and_resumes_by_itself(set_th
         api.delete("batch/v1", "Job", f"train-{number}", "speech")
     wait_until(lambda: scene.floats()["trimtab-speech"] < held, "the soft return follows usage down, blind", 30)
     assert len(scene.changes()) == 1, "nothing new was decided"
-    assert [one["labels"]["alertname"] for one in scene.bed.alertmanager.alerts()].count("TrimtabBlind") == 1
+    assert len(scene.alerts_firing("TrimtabBlind")) == 1
 
     scene.start_collector()
     wait_until(lambda: not scene.status()["blind"], "sight comes back", 60)

@@ -20,7 +20,7 @@ from dashboards.lint import expressions, substituted
 from dashboards.variables import ANY_VALUE
 from tests.e2e.scene import Scene, Terms
 from tests.testbed.bed import Testbed
-from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job, remove_site
+from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job
 from tests.testbed.monitoring import ScrapeTarget
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue, pytest.mark.prometheus, pytest.mark.timeout(300)]
@@ -42,9 +42,7 @@ def scene(control_plane: Testbed, monitoring: Testbed, tmp_path: Path) -> Iterat
         made.start_controller()
         yield made
     finally:
-        made.stop()
-        control_plane.prometheus.configure([], [])
-        remove_site(control_plane.kubernetes.api, SITE)
+        made.leave()
 
 
 def watch(scene: Scene) -> None:

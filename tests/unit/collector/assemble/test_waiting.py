@@ -121,6 +121,15 @@ def test_admitted_work_whose_pods_find_no_node_is_blocked() -> None:
     assert (late.phase, late.waiting) == (WorkPhase.STARTING, WaitingName.BLOCKED)
 
 
+def test_work_that_was_admitted_a_moment_ago_is_starting_and_not_broken() -> None:
+    maker = cluster()
+    just_now = replace(ADMITTED, since=NOW - 5.0)
+    maker.work("vision", "late", cluster_queue="vision", conditions={"QuotaReserved": just_now})
+    late = named(maker)
+    assert (late.phase, late.waiting) == (WorkPhase.STARTING, WaitingName.WITHIN_LIMIT)
+    assert late.why == "Admitted 5s ago; its pods are starting."
+
+
 def test_admitted_work_with_nodes_free_that_is_not_ready_is_broken() -> None:
     maker = cluster()
     maker.work("vision", "late", cluster_queue="vision", conditions={"QuotaReserved": ADMITTED})

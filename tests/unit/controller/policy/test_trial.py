@@ -77,6 +77,15 @@ def test_more_evictions_than_forecast_hurt_and_the_change_goes_back() -> None:
     assert change.stage in (Stage.RETURNING, Stage.ENDED)
 
 
+def test_evictions_that_unnamed_work_of_the_tenant_may_have_caused_are_not_held_against_the_change() -> None:
+    steers = on_trial()
+    steers.world.submits("vision", "newcomer", ago=60)
+    steers.world.starts("vision/newcomer", "n6")
+    for name in ("job3", "job2"):
+        steers.world.is_evicted(f"nlp/{name}", by="vision/late")
+    assert after(steers, 30).verdict is not Verdict.HURT
+
+
 def test_earlier_evictions_by_others_are_not_its_fault() -> None:
     world = starving_world()
     world.ends("vision/late")

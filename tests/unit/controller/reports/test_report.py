@@ -193,7 +193,7 @@ def test_waits_and_evictions_are_told() -> None:
     assert not waits.at_least
     assert made.sentences[1] == (
         "Worst served was vision in h100: 75 % of its entitled demand in time; "
-        "work waited 40 hours in all, the longest 30m (tenant vision), and was evicted never."
+        "work waited 40 hours in all, the longest 30m (tenant vision), and was never evicted."
     )
 
 

@@ -57,7 +57,8 @@ class MemoryApi(KubernetesApi):
             return copy.deepcopy(current)
         wanted = body["metadata"].get("resourceVersion")
         shown = current["metadata"]["resourceVersion"] if current is not None else None
-        if (wanted is not None or method == "PUT") and wanted != shown:
+        # An apply that names a version makes the object where there is none: so does a real API server.
+        if wanted != shown and (method == "PUT" or (wanted is not None and current is not None)):
             raise Conflict(method, path, "the object has been modified", status=409)
         self._versions += 1
         metadata = {**body["metadata"], "resourceVersion": str(self._versions), "uid": path}

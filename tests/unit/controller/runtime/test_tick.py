@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -222,3 +223,26 @@ def test_pause_is_heeded_and_outlasts_a_word_that_can_not_be_read(stage: Stage) 
 
     stage.api.before = fails
     assert controller.tick().paused == "maintenance"
+
+
+def test_a_write_that_crossed_the_kill_switch_on_its_way_is_taken_back_by_the_next_tick(stage: Stage) -> None:
+    controller = stage.controller()
+    ticks(stage, controller, 2)
+    store = LedgerStore(stage.api, HOME)
+    (change,) = store.load().active
+    store.save(store.load().with_change(change.ended(stage.world.now, "revert --all")))
+    assert (stage.leaf("trimtab-shared"), stage.leaf("trimtab-vision")) == (8, 16)
+    report = controller.tick()
+    assert [(one.target, one.after) for one in report.written] == [("trimtab-vision", 8), ("trimtab-shared", 16)]
+    assert (stage.leaf("trimtab-shared"), stage.leaf("trimtab-vision")) == (16, 8)
+
+
+@pytest.mark.parametrize("identifier", ["", "..", "a b", "x" * 300, "<script>", "Ä"])
+def test_a_mark_with_an_id_that_no_ledger_could_keep_is_no_mark(stage: Stage, identifier: str) -> None:
+    mark = {"id": identifier, "tenant": "vision", "pool": "h100", "from": "trimtab-shared", "to": "trimtab-vision"}
+    cohort = stage.api.objects[f"{COHORTS}/trimtab-vision"]
+    text = json.dumps([{**mark, "gpus": 1, "expiresAt": "2030-01-01T00:00:00Z"}])
+    cohort["metadata"]["annotations"] = {"trimtab.io/changes": text}
+    report = stage.controller().tick()
+    assert report.outcome is not None
+    assert report.ledger.changes == ()

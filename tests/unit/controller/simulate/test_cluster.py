@@ -182,6 +182,17 @@ def test_what_can_never_start_is_refused_at_the_door(wrong: JobSpec, said: str) 
         cluster().submit(wrong)
 
 
+def test_gangs_that_evict_each_other_in_turn_do_not_stop_the_clock() -> None:
+    site = cluster()
+    site.submit(job("lasting", "a", gpus=6, pods=3, run_seconds=1e6, priority=10))
+    site.submit(job("low", "b", gpus=4, run_seconds=1e6))
+    site.submit(job("waits", "a", gpus=6, pods=2, run_seconds=1e6, priority=10))
+    site.submit(job("high", "b", gpus=6, pods=2, run_seconds=1e6, priority=10), at=1.0)
+    site.advance(100.0)
+    evictions = sum(one.evictions for one in site.gangs.values())
+    assert 2 <= evictions <= 3 * 100 / QUICK.requeue_seconds, "high evicts low, waits takes its room, low reclaims it"
+
+
 def test_a_name_is_taken_once() -> None:
     site = cluster()
     site.submit(job("x", "a"))

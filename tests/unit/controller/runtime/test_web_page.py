@@ -1,0 +1,78 @@
+"""The status page: what an operator reads in five seconds, before the first tick and after, with what is not known."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+
+from alerts.rules.model import SignalKind
+from alerts.signals import Signal, SignalStatus
+from collector.model.reading import Unknown
+from controller.runtime.doorbell import Doorbell
+from controller.runtime.status import StatusBoard
+from controller.runtime.tick import TickReport
+from controller.runtime.web import application
+from tests.unit.controller.demo.rehearsal import Rehearsal
+
+SIGNAL = Signal(
+    SignalKind.STARVED,
+    "TrimtabTenantStarved",
+    SignalStatus.FIRING,
+    "demo",
+    "vision",
+    "h100",
+    1.0,
+    "f",
+    "k",
+    {},
+    "it waits",
+)
+
+
+def page(board: StatusBoard) -> str:
+    door = httpx.ASGITransport(application(board, Doorbell("token"), lambda: True))
+
+    async def asked() -> httpx.Response:
+        async with httpx.AsyncClient(transport=door, base_url="http://trimtab") as client:
+            return await client.get("/")
+
+    answer = asyncio.run(asked())
+    assert answer.status_code == 200
+    return answer.text
+
+
+def played(folder: Path, seconds: float) -> TickReport:
+    rehearsal = Rehearsal(folder, 1)
+    rehearsal.play(seconds)
+    return rehearsal.reports[-1]
+
+
+def test_before_the_first_tick_it_says_that_it_starts() -> None:
+    assert "no tick has ended yet" in page(StatusBoard())
+
+
+def test_it_shows_tenants_as_bars_and_the_alerts_that_rang(tmp_path: Path) -> None:
+    board = StatusBoard()
+    board.ring([SIGNAL, replace(SIGNAL, status=SignalStatus.RESOLVED)], 100.0)
+    board.take(played(tmp_path, 30))
+    shown = page(board)
+    assert all(f"<b>{name}</b>" in shown for name in ("vision", "nlp", "speech", "research"))
+    assert 'class="lent"' in shown
+    assert shown.count("it waits") == 2
+    assert board.alerts_fired == 1, "a resolved alert has not fired"
+
+
+def test_a_float_that_is_not_known_is_no_bar_and_no_zero(tmp_path: Path) -> None:
+    report = played(tmp_path, 10)
+    assert report.observation is not None
+    snapshot = report.observation.snapshot
+    tenants = tuple(replace(one, floating_now=Unknown("cohorts not readable")) for one in snapshot.tenants)
+    blind = replace(report, observation=replace(report.observation, snapshot=replace(snapshot, tenants=tenants)))
+    board = StatusBoard()
+    board.take(blind)
+    shown = page(board)
+    assert "unknown" in shown
+    assert 'class="own" style' not in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.model.reading import Known
@@ -45,6 +45,7 @@ def worlds(draw: st.DrawFn) -> tuple[dict[str, Rows], int]:
     return series, sum(1 for m in range(1, moments) if not any(seen[source][m] for source in seen))
 
 
+@settings(max_examples=15)
 @given(worlds())
 def test_the_parts_of_a_pool_are_its_capacity_and_nothing_is_left_over(world: tuple[dict[str, Rows], int]) -> None:
     series, blind = world
@@ -56,6 +57,7 @@ def test_the_parts_of_a_pool_are_its_capacity_and_nothing_is_left_over(world: tu
         assert (pool.not_seen == 0.0) or blind
 
 
+@settings(max_examples=15)
 @given(worlds())
 def test_what_a_tenant_held_is_split_without_rest(world: tuple[dict[str, Rows], int]) -> None:
     made = report(SLOTS, world[0])
@@ -71,6 +73,7 @@ def test_what_a_tenant_held_is_split_without_rest(world: tuple[dict[str, Rows], 
             assert min(use.within_guarantee, use.floating, use.borrowed, use.agreement_unknown) >= 0.0
 
 
+@settings(max_examples=15)
 @given(worlds(), st.integers(1, SLOTS), st.integers(1, 8))
 def test_what_is_counted_wrong_is_seen_as_just_that_much(
     world: tuple[dict[str, Rows], int], slot: int, excess: int

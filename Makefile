@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 TESTBED_PARTS ?= kubernetes kueue kwok prometheus
-SLOW_TESTS := tests/integration tests/e2e tests/benchmarks
+SLOW_TESTS := tests/property tests/integration tests/e2e tests/benchmarks
 ONLY ?=
 DEMO ?=
 N ?= 2000

@@ -14,6 +14,7 @@ from controller.api.errors import InputError, Mistake
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
 from controller.cli.steering import NAMESPACE, Baseline, Namespace
+from controller.knobs import own
 from controller.policy.change import Change
 from controller.runtime.control import BaselineSource, Control, write_control
 from controller.runtime.ledger_store import LedgerLost, LedgerStore
@@ -38,7 +39,7 @@ def revert(
 ) -> None:
     """Undo changes. Without --soft this may evict what was admitted under them.
 
-    --all pauses first and writes the baseline manifest itself, with or without a running controller. The other forms
+    --all pauses; without --soft it then writes the baseline itself, with or without a running controller. The others
     mark changes; the controller's next tick (or the janitor's) does it.
 
     Examples: trimtab revert --all --reason "incident 4711" · trimtab revert --tenant vision --soft
@@ -47,20 +48,28 @@ def revert(
         raise InputError((Mistake("revert", "no target, or several", "one of: a change id, --tenant, --all"),))
     api = connect(kubeconfig, context)
     because = Because(reason, time.time())
+    at_once = everything and not soft
+    # Read first: a baseline that is missing must not leave the site paused and nothing undone.
+    agreed = _agreed(BaselineSource(api, namespace, baseline)) if at_once else own.Baseline()
     if everything:
         write_control(api, namespace, Control(paused=f"revert --all: {reason}"))
-    if everything and not soft:
-        done = _all_at_once(api, namespace, BaselineSource(api, namespace, baseline), because)
+        talk("Paused: no new changes. Undo: trimtab resume.")
+    if at_once:
+        done = _all_at_once(api, namespace, agreed, because)
     else:
         done = _marked(LedgerStore(api, namespace), change, tenant, because, hard=not soft)
     _report(done, output)
 
 
-def _all_at_once(api: KubernetesApi, namespace: str, source: BaselineSource, because: Because) -> Reverted:
+def _agreed(source: BaselineSource) -> own.Baseline:
     baseline = source.read()
     if not baseline.names:
         expected = "ConfigMap trimtab-baseline or --baseline FILE"
         raise InputError((Mistake("baseline", "none found", expected),))
+    return baseline
+
+
+def _all_at_once(api: KubernetesApi, namespace: str, baseline: own.Baseline, because: Because) -> Reverted:
     for _ in range(_TRIES):
         try:
             store = LedgerStore(api, namespace)

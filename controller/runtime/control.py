@@ -78,3 +78,5 @@ def _text_of(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
+    except OSError as error:
+        raise InputError((Mistake(str(file), error.strerror or "no file", "a baseline manifest"),)) from error

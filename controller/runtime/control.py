@@ -56,7 +56,7 @@ class BaselineSource:
     """The text that was read last, and what it says: to read the YAML of many tenants takes longer than a tick."""
 
     def read(self) -> Baseline:
-        """The baseline; empty where none is kept. Raises InputError, SourceError, OSError."""
+        """The baseline; empty where none is kept. Raises InputError, SourceError."""
         text, origin = self._text()
         if text != self._parsed[0]:
             self._parsed = (text, read_baseline(text, origin))
@@ -79,4 +79,4 @@ def _text_of(file: Path) -> str:
     except UnicodeDecodeError:
         raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
     except OSError as error:
-        raise InputError((Mistake(str(file), error.strerror or "no file", "a baseline manifest"),)) from error
+        raise InputError((Mistake(str(file), (error.strerror or "no file").lower(), "a baseline manifest"),)) from error

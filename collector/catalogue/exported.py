@@ -122,7 +122,7 @@ TENANTS: Final = (
         Kind.INFO,
         Unit.TRUTH,
         ("cluster", "namespace", "tenant"),
-        "Which tenant a namespace belongs to; the join that every rule uses.",
+        "Which tenant a namespace belongs to; the join of every rule over series that know namespaces only.",
         "join on cluster and namespace: equal names exist in two clusters",
         "scrape with `honor_labels: true`, or its namespace becomes `exported_namespace`",
     ),

@@ -34,6 +34,8 @@ class Unit(StrEnum):
     OPERATIONS = "operations"
     OPERATIONS_PER_SECOND = "operations_per_second"
     BYTES_PER_SECOND = "bytes_per_second"
+    BYTES = "bytes"
+    DEVICES = "devices"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
@@ -44,7 +46,7 @@ class Unit(StrEnum):
 
 
 UNNAMED: Final = frozenset(
-    {Unit.TRUTH, Unit.PERCENT, Unit.MEBIBYTES, Unit.WATTS, Unit.CELSIUS, Unit.CODE},
+    {Unit.TRUTH, Unit.PERCENT, Unit.MEBIBYTES, Unit.CELSIUS, Unit.CODE},
 )
 FOREIGN_ONLY: Final = UNNAMED - {Unit.TRUTH}
 """Units that only other people's metrics may have; ours are base units and ratios."""
@@ -87,6 +89,7 @@ class Metric:
 
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
+_HOLDERS: Final = "GPUs: one holder per share"
 
 LABELS: Final = {
     label.name: label
@@ -105,7 +108,19 @@ LABELS: Final = {
         ),
         Label("destination", "of a probed edge: the node that answers", "probed edges"),
         Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
-        Label("device", "the device or address that failed, or empty", "devices of one node"),
+        Label(
+            "device",
+            "the device or address that failed, or empty; recorded: the GPU's id, else `node/gpu`",
+            "devices of one node; recorded: GPUs",
+        ),
+        Label("node", "the node as the exporter names its host, often the exporter's own pod", "nodes"),
+        Label(
+            "attribution",
+            "whether one container alone holds the device",
+            "a closed set",
+            ("exclusive", "shared"),
+        ),
+        Label("replica", "number of the share on a time-sliced or virtual GPU; else empty", "shares of one GPU"),
         Label("reason", "what went wrong, in few words", _CODE),
         Label("version", "version of the program", "versions running at once"),
         Label("knob", "the field that is moved", _CODE),
@@ -118,14 +133,24 @@ LABELS: Final = {
         Label("budget", "name of the budget in the Policy", "budgets in the Policy"),
         Label("objective", "name of the objective in the Tenant document", "objectives of tenants"),
         Label("window", "the objective's window, as people wrote it", "objectives of tenants"),
-        Label("UUID", "the GPU's id; also seen as `uuid`, `gpu_uuid`", "GPUs"),
+        Label("UUID", "the GPU's id", "GPUs"),
+        Label("uuid", "older spelling of `UUID`", "GPUs"),
+        Label("gpu_uuid", "spelling of `UUID` on some families", "GPUs"),
         Label("gpu", "index on its node", "GPUs of one node"),
         Label("modelName", "the GPU's model; also `model_name`", "models"),
-        Label("Hostname", "the node, or the exporter's own pod; newer: `hostname`", "nodes"),
+        Label("Hostname", "the node, or the exporter's own pod", "nodes"),
+        Label("hostname", "newer spelling of `Hostname`", "nodes"),
         Label("GPU_I_ID", "MIG instance; absent on whole GPUs", "slices of one GPU"),
         Label("GPU_I_PROFILE", "MIG profile; absent on whole GPUs", "MIG profiles"),
-        Label("pod", "the pod that holds it; also `pod_name`, `exported_pod`", "GPUs: one holder per share"),
-        Label("container", "the container that holds it", "GPUs: one holder per share"),
+        Label("pod", "the pod that holds it", _HOLDERS),
+        Label("container", "the container that holds it", _HOLDERS),
+        Label("pod_namespace", "older spelling of the holder's `namespace`", _HOLDERS),
+        Label("pod_name", "older spelling of the holder's `pod`", _HOLDERS),
+        Label("container_name", "older spelling of the holder's `container`", _HOLDERS),
+        Label("exported_namespace", "the holder's `namespace` where Prometheus kept its own", _HOLDERS),
+        Label("exported_pod", "the holder's `pod` where Prometheus kept its own", _HOLDERS),
+        Label("exported_container", "the holder's `container` where Prometheus kept its own", _HOLDERS),
+        Label("vgpu", "number of a virtual GPU", "shares of one GPU"),
     )
 }
 

@@ -1,0 +1,124 @@
+"""Recording rules over the raw series of dcgm-exporter: who holds which device, and what tenants' devices do. Pure.
+
+First every spelling of a label becomes one, each device once however many jobs scrape it; then holders are joined to
+their tenant; then devices are summed per tenant and node. The parser of `collector.parse` reads the same series by the
+same rules: a value that it would call unknown is not recorded, and a sum that lacks one is not either.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Final
+
+from alerts.rules.model import RecordingRule
+
+HOLDER: Final = "trimtab:device_holder_info"
+TENANT: Final = "trimtab:device_tenant_info"
+ACTIVITY: Final = "trimtab:device_activity_ratio"
+MEMORY: Final = "trimtab:device_memory_used_bytes"
+POWER: Final = "trimtab:device_power_watts"
+
+_NAMESPACE: Final = "trimtab_tenant_namespace_info"
+_UNASSIGNED: Final = "unassigned"
+_SHOWING_HOLDERS: Final = ("DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_GPU_TEMP")
+"""Families of the default counters, on whole GPUs and on slices; one of them is left out by few configurations."""
+_EXPORTER: Final = ".*dcgm-exporter.*"
+"""The exporter's own pod, which Prometheus may put on the series of a device that nobody holds."""
+_BLANK_FROM: Final = 2147483632
+"""From here on DCGM's number means "no value"."""
+_RATIO_LIMIT: Final = 1.01
+_BYTES_PER_MIB: Final = 1048576
+
+_DEVICE: Final = "cluster, node, device, GPU_I_ID"
+_UUIDS: Final = ("gpu_uuid", "uuid", "UUID")
+
+
+def device_rules() -> tuple[RecordingRule, ...]:
+    """In the order in which one needs the other. Without dcgm-exporter in Prometheus they record nothing."""
+    return (
+        RecordingRule(HOLDER, _holders()),
+        RecordingRule(TENANT, f"{_by_tenant()}\nand on ({_DEVICE})\n({_alone()})", {"attribution": "exclusive"}),
+        RecordingRule(TENANT, f"{_by_tenant()}\nunless on ({_DEVICE})\n({_alone()})", {"attribution": "shared"}),
+        RecordingRule(ACTIVITY, f"{_ratio('DCGM_FI_PROF_GR_ENGINE_ACTIVE')}\nor\n{_ratio('DCGM_FI_PROF_SM_ACTIVE')}"),
+        RecordingRule(MEMORY, f"{_BYTES_PER_MIB} * {_value('DCGM_FI_DEV_FB_USED')}"),
+        RecordingRule(POWER, _value('DCGM_FI_DEV_POWER_USAGE{GPU_I_ID=""}')),
+        RecordingRule("trimtab:tenant_devices", f"count by (cluster, tenant, node, attribution) ({TENANT})"),
+        RecordingRule("trimtab:tenant_activity_ratio", _per_tenant("avg", ACTIVITY)),
+        RecordingRule("trimtab:tenant_memory_used_bytes", _per_tenant("sum", MEMORY)),
+        RecordingRule("trimtab:tenant_power_watts", _per_tenant("sum", POWER)),
+    )
+
+
+def _holders() -> str:
+    """Containers that hold a device. Whoever renamed the exporter's labels put those of the exporter in their place."""
+    renamed, older = _of_all('exported_pod!=""'), _of_all('pod_name!=""')
+    plain = _of_all(f'pod!="",pod!~"{_EXPORTER}",exported_pod=""')
+    kept = f"\n{renamed}\nor {older}\nor ({plain})\nunless on (cluster, job, instance) ({renamed})"
+    named = reduce(_overwritten, _HOLDER_SPELLINGS, _device_named(kept))
+    numbered = reduce(lambda inner, uuid: _replaced(inner, "replica", uuid, ".*::(.+)"), _UUIDS, named)
+    numbered = _replaced(numbered, "replica", "vgpu", "(.+)")
+    return f"group by ({_DEVICE}, namespace, pod, container, replica) ({numbered})"
+
+
+_HOLDER_SPELLINGS: Final = (
+    ("namespace", "pod_namespace"),
+    ("pod", "pod_name"),
+    ("container", "container_name"),
+    ("namespace", "exported_namespace"),
+    ("pod", "exported_pod"),
+    ("container", "exported_container"),
+)
+
+
+def _of_all(matchers: str) -> str:
+    return "\nor ".join(f"{family}{{{matchers}}}" for family in _SHOWING_HOLDERS)
+
+
+def _device_named(series: str) -> str:
+    """Adds `node` and `device`: its id without the number of a replica; where it has none, its place on its node."""
+    node = reduce(_overwritten, (("node", "hostname"), ("node", "Hostname")), series)
+    placed = f'label_join({node},\n  "device", "/", "node", "gpu")'
+    return reduce(lambda inner, uuid: _replaced(inner, "device", uuid, "([^:]+).*"), _UUIDS, placed)
+
+
+def _overwritten(series: str, names: tuple[str, str]) -> str:
+    """The first label takes the value of the second where that has one."""
+    return _replaced(series, *names, "(.+)")
+
+
+def _replaced(series: str, target: str, source: str, pattern: str) -> str:
+    return f'label_replace({series},\n  "{target}", "$1", "{source}", "{pattern}")'
+
+
+def _by_tenant() -> str:
+    """The tenants of a device. In a cluster whose collector is silent nobody is called unassigned."""
+    known = f"max by (cluster, namespace, tenant) ({_NAMESPACE})"
+    joined = f"{HOLDER}\n  * on (cluster, namespace) group_left (tenant)\n  topk by (cluster, namespace) (1, {known})"
+    strange = f"{HOLDER}\n  unless on (cluster, namespace) {_NAMESPACE}\n  and on (cluster) {_NAMESPACE}"
+    unassigned = f'label_replace(\n  {strange},\n  "tenant", "{_UNASSIGNED}", "", ""\n)'
+    return f"group by (cluster, tenant, node, device, GPU_I_ID) (\n{joined}\nor\n{unassigned}\n)"
+
+
+def _alone() -> str:
+    """Devices of one container. What a replica or a virtual GPU does is a part of what its series say."""
+    one = f"count by ({_DEVICE}) ({HOLDER}) == 1"
+    return f'{one}\nunless on ({_DEVICE}) {HOLDER}{{replica!=""}}'
+
+
+def _value(series: str) -> str:
+    """Per device: the highest of all jobs, each of which must be of one mind about it."""
+    of_job = f"by ({_DEVICE}, job, instance)"
+    usable = _device_named(f"({series} < {_BLANK_FROM})")
+    return f"max by ({_DEVICE}) (\n  max {of_job} ({usable})\n  ==\n  min {of_job} ({usable})\n)"
+
+
+def _ratio(series: str) -> str:
+    return f"clamp_max({_value(series)} >= 0 <= {_RATIO_LIMIT}, 1)"
+
+
+def _per_tenant(operator: str, of_device: str) -> str:
+    """Over the devices that a tenant holds alone; no value where one of them has none."""
+    mine = f'{TENANT}{{attribution="exclusive"}}'
+    by = "cluster, tenant, node"
+    joined = f"{operator} by ({by}) (\n  {mine} * on ({_DEVICE}) group_left () {of_device}\n)"
+    return f"{joined}\nunless on ({by})\n({mine} unless on ({_DEVICE}) {of_device})"

@@ -41,7 +41,7 @@ def device_rules() -> tuple[RecordingRule, ...]:
         RecordingRule(TENANT, f"{_by_tenant()}\nunless on ({_DEVICE})\n({_alone()})", {"attribution": "shared"}),
         RecordingRule(ACTIVITY, f"{_ratio('DCGM_FI_PROF_GR_ENGINE_ACTIVE')}\nor\n{_ratio('DCGM_FI_PROF_SM_ACTIVE')}"),
         RecordingRule(MEMORY, f"{_BYTES_PER_MIB} * {_value('DCGM_FI_DEV_FB_USED')}"),
-        RecordingRule(POWER, _value('DCGM_FI_DEV_POWER_USAGE{GPU_I_ID=""}')),
+        RecordingRule(POWER, _power()),
         RecordingRule("trimtab:tenant_devices", f"count by (cluster, tenant, node, attribution) ({TENANT})"),
         RecordingRule("trimtab:tenant_activity_ratio", _per_tenant("avg", ACTIVITY)),
         RecordingRule("trimtab:tenant_memory_used_bytes", _per_tenant("sum", MEMORY)),
@@ -105,15 +105,25 @@ def _alone() -> str:
     return f'{one}\nunless on ({_DEVICE}) {HOLDER}{{replica!=""}}'
 
 
+def _power() -> str:
+    """Of whole GPUs, also of those in slices: each slice has the value of its GPU. No slice has one of its own."""
+    whole = f"max by (cluster, node, device) ({_usable('DCGM_FI_DEV_POWER_USAGE')})"
+    return f'label_replace({whole},\n  "GPU_I_ID", "", "", "")'
+
+
 def _value(series: str) -> str:
     """Per device: the highest of all jobs, each of which must be of one mind about it."""
     of_job = f"by ({_DEVICE}, job, instance)"
-    usable = _device_named(f"({series} < {_BLANK_FROM})")
+    usable = _usable(series)
     return f"max by ({_DEVICE}) (\n  max {of_job} ({usable})\n  ==\n  min {of_job} ({usable})\n)"
 
 
+def _usable(series: str) -> str:
+    return _device_named(f"({series} >= 0 < {_BLANK_FROM})")
+
+
 def _ratio(series: str) -> str:
-    return f"clamp_max({_value(series)} >= 0 <= {_RATIO_LIMIT}, 1)"
+    return f"clamp_max({_value(series)} <= {_RATIO_LIMIT}, 1)"
 
 
 def _per_tenant(operator: str, of_device: str) -> str:

@@ -33,13 +33,15 @@ class ScrapeTarget:
     labels: Mapping[str, str] = field(default_factory=dict)
     token: str | None = None
     authority: Path | None = None
+    honor_labels: bool = True
+    """Labels in the scraped text win: an exporter speaks about other pods. Else they become `exported_…`."""
 
     def configuration(self) -> dict[str, Any]:
-        """The entry of `scrape_configs`. Labels in the scraped text win: an exporter speaks about other pods."""
+        """The entry of `scrape_configs`."""
         address = urlsplit(self.url)
         entry: dict[str, Any] = {
             "job_name": self.job,
-            "honor_labels": True,
+            "honor_labels": self.honor_labels,
             "scheme": address.scheme,
             "metrics_path": address.path or "/metrics",
             "static_configs": [{"targets": [address.netloc], "labels": dict(self.labels)}],

@@ -12,6 +12,7 @@ from typing import Final
 
 from alerts.rules.model import RecordingRule
 
+CLUSTER: Final = "trimtab:scraped_cluster_info"
 HOLDER: Final = "trimtab:device_holder_info"
 TENANT: Final = "trimtab:device_tenant_info"
 ACTIVITY: Final = "trimtab:device_activity_ratio"
@@ -36,6 +37,7 @@ _UUIDS: Final = ("gpu_uuid", "uuid", "UUID")
 def device_rules() -> tuple[RecordingRule, ...]:
     """In the order in which one needs the other. Without dcgm-exporter in Prometheus they record nothing."""
     return (
+        RecordingRule(CLUSTER, _clusters()),
         RecordingRule(HOLDER, _holders()),
         RecordingRule(TENANT, f"{_by_tenant()}\nand on ({_DEVICE})\n({_alone()})", {"attribution": "exclusive"}),
         RecordingRule(TENANT, f"{_by_tenant()}\nunless on ({_DEVICE})\n({_alone()})", {"attribution": "shared"}),
@@ -49,6 +51,19 @@ def device_rules() -> tuple[RecordingRule, ...]:
     )
 
 
+def _clusters() -> str:
+    """As a scrape names a cluster → its name. Where there is but one, scrapes need not name it (the collector does)."""
+    known = f"group by (cluster) ({_NAMESPACE})"
+    named = f'label_join({known},\n  "named", "", "cluster")'
+    only = f'label_join({known} == scalar({known}),\n  "named", "", "cluster")'
+    return f'{named}\nor\nlabel_replace({only},\n  "cluster", "", "", "")'
+
+
+def _in_cluster(series: str) -> str:
+    """With the name of the cluster; nothing where no collector speaks of it. Adds a label: aggregate afterwards."""
+    return _replaced(f"{series}\n* on (cluster) group_left (named) {CLUSTER}", "cluster", "named", "(.+)")
+
+
 def _holders() -> str:
     """Containers that hold a device. Whoever renamed the exporter's labels put those of the exporter in their place."""
     renamed, older = _of_all('exported_pod!=""'), _of_all('pod_name!=""')
@@ -57,7 +72,8 @@ def _holders() -> str:
     named = reduce(_overwritten, _HOLDER_SPELLINGS, _device_named(kept))
     numbered = reduce(lambda inner, uuid: _replaced(inner, "replica", uuid, ".*::(.+)"), _UUIDS, named)
     numbered = _replaced(numbered, "replica", "vgpu", "(.+)")
-    return f"group by ({_DEVICE}, namespace, pod, container, replica) ({numbered})"
+    group = f"group by ({_DEVICE}, namespace, pod, container, replica)"
+    return f"{group} ({_in_cluster(f'{group} ({numbered})')})"
 
 
 _HOLDER_SPELLINGS: Final = (
@@ -91,10 +107,10 @@ def _replaced(series: str, target: str, source: str, pattern: str) -> str:
 
 
 def _by_tenant() -> str:
-    """The tenants of a device. In a cluster whose collector is silent nobody is called unassigned."""
+    """The tenants of a device."""
     known = f"max by (cluster, namespace, tenant) ({_NAMESPACE})"
     joined = f"{HOLDER}\n  * on (cluster, namespace) group_left (tenant)\n  topk by (cluster, namespace) (1, {known})"
-    strange = f"{HOLDER}\n  unless on (cluster, namespace) {_NAMESPACE}\n  and on (cluster) {_NAMESPACE}"
+    strange = f"{HOLDER}\n  unless on (cluster, namespace) {_NAMESPACE}"
     unassigned = f'label_replace(\n  {strange},\n  "tenant", "{_UNASSIGNED}", "", ""\n)'
     return f"group by (cluster, tenant, node, device, GPU_I_ID) (\n{joined}\nor\n{unassigned}\n)"
 
@@ -107,15 +123,17 @@ def _alone() -> str:
 
 def _power() -> str:
     """Of whole GPUs, also of those in slices: each slice has the value of its GPU. No slice has one of its own."""
-    whole = f"max by (cluster, node, device) ({_usable('DCGM_FI_DEV_POWER_USAGE')})"
-    return f'label_replace({whole},\n  "GPU_I_ID", "", "", "")'
+    whole = "max by (cluster, node, device)"
+    of_cluster = _in_cluster(f"{whole} ({_usable('DCGM_FI_DEV_POWER_USAGE')})")
+    return f'label_replace({whole} ({of_cluster}),\n  "GPU_I_ID", "", "", "")'
 
 
 def _value(series: str) -> str:
     """Per device: the highest of all jobs, each of which must be of one mind about it."""
     of_job = f"by ({_DEVICE}, job, instance)"
     usable = _usable(series)
-    return f"max by ({_DEVICE}) (\n  max {of_job} ({usable})\n  ==\n  min {of_job} ({usable})\n)"
+    agreed = f"(\n  max {of_job} ({usable})\n  ==\n  min {of_job} ({usable})\n)"
+    return f"max by ({_DEVICE}) ({_in_cluster(agreed)})"
 
 
 def _usable(series: str) -> str:

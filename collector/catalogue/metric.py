@@ -95,6 +95,7 @@ LABELS: Final = {
     label.name: label
     for label in (
         Label("cluster", "the cluster's name in the Site; never joined without it", "clusters"),
+        Label("named", "the cluster that a scrape means, also one that gives no name", "clusters"),
         Label("tenant", "name of the Tenant document, or `unassigned`", _TENANT),
         Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
         Label("tier", "name of the tier", "tiers in the Policy"),

@@ -15,9 +15,7 @@ _TENANT_NODE: Final = ("cluster", "tenant", "node")
 _OF_DEVICES: Final = (
     "only from devices that one container holds alone, and absent where one of them has no such reading"
 )
-_NEEDS_CLUSTER: Final = (
-    "the scrape of dcgm-exporter must add the `cluster` that the collector has, or no tenant is found"
-)
+_NEEDS_CLUSTER: Final = "where Prometheus has several clusters, the scrape of dcgm-exporter must name the collector's"
 
 
 def _entry(name: str, unit: Unit, labels: tuple[str, ...], meaning: str, *traps: str) -> Metric:
@@ -64,6 +62,12 @@ RECORDED: Final = (
         (*_TENANT_POOL, "objective", "window"),
         "Error budget of the objective: 1 − target.",
         "for a site whose documents were not given to the generator: 0.01 for every tenant and pool seen",
+    ),
+    _entry(
+        "trimtab:scraped_cluster_info",
+        Unit.TRUTH,
+        ("cluster", "named"),
+        "The name of each cluster as scrapes give it; an empty one too where there is but one cluster.",
     ),
     _entry(
         "trimtab:device_holder_info",

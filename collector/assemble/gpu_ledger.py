@@ -14,14 +14,12 @@ from typing import Final
 from collector.assemble.capacity import pool_nodes
 from collector.assemble.gpu import IDLE_BELOW_RATIO
 from collector.assemble.infer_pools import is_gpu
+from collector.catalogue.error_codes import HARDWARE_XIDS
+from collector.model.accelerator import GpuReading
 from collector.model.objects import Picture, Pod
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import NodeState, Work
 from collector.model.tenancy import Engine, Pool, Site
-from collector.parse.dcgm import GpuReading
-
-BROKEN_XIDS: Final = frozenset((48, 62, 64, 74, 79, 95, 119, 120, 140))
-"""Error codes after which the device, not the program on it, needs attention."""
 
 _MIG_PREFIX: Final = "nvidia.com/mig-"
 
@@ -157,7 +155,7 @@ def sick_devices(devices: Devices) -> tuple[SickDevice, ...]:
 
 
 def _is_sick(reading: GpuReading) -> bool:
-    return isinstance(reading.last_xid_code, Known) and reading.last_xid_code.value in BROKEN_XIDS
+    return isinstance(reading.last_xid_code, Known) and reading.last_xid_code.value in HARDWARE_XIDS
 
 
 def _pod_sizes(works: Iterable[Work]) -> Mapping[str, int]:
@@ -257,7 +255,7 @@ class _Judge:
         activity = reading.activity_ratio
         if isinstance(activity, Unknown):
             activity = reading.utilization_ratio
-        if isinstance(activity, Unknown) or reading.attribution != "exclusive":
+        if isinstance(activity, Unknown) or reading.attribution not in ("exclusive", "slice"):
             return "unknown"
         since = pod.ready_at if pod.ready_at is not None else pod.created_at
         young = self._now - since < self._devices.window_seconds

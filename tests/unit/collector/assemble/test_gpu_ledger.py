@@ -11,7 +11,7 @@ from collector.assemble.infer import infer_site
 from collector.model.objects import Node
 from collector.model.reading import Known
 from collector.model.snapshot import Evidence
-from collector.parse.dcgm import gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
 from tests.pictures import NOW, PictureMaker
 

@@ -1,0 +1,220 @@
+"""The verb `collect`: what one exporter, tool output or folder says, in our names, and what became of every sample."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from collector.model.collected import Collected, NormalReading, OwnerSum, SampleCounts
+from collector.model.reading import Reading, Unknown
+from collector.parse.collect import Circumstances, SourceKind, collect_text
+from collector.parse.rdma_files import rdma_readings
+from collector.sources.rdma_sysfs import read_rdma_files
+from collector.sources.scrape import ScrapeFailed, ScrapeFault, ScrapeLimits, Scraper
+from controller.api.errors import InputError, Mistake
+from controller.cli.options import Config
+from controller.cli.output import BAD_INPUT, OK, UNREACHABLE, NotedRows, console, left, print_json, right, section, talk
+from controller.runtime.configuration import Configuration
+
+_LARGEST_BYTES: Final = 256 * 1024 * 1024
+_UNUSABLE: Final = frozenset({ScrapeFault.NOT_TEXT, ScrapeFault.EMPTY, ScrapeFault.TOO_LARGE})
+"""The source answered, and nothing in the answer can be read."""
+
+
+class Form(StrEnum):
+    """For people or for scripts."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def collect(
+    source: Annotated[
+        str,
+        typer.Option("--from", help="A file, - for standard input, an address, or a folder of /sys.", metavar="WHERE"),
+    ],
+    kind: Annotated[
+        SourceKind, typer.Option("--as", help="What it is; auto finds out by what it says.")
+    ] = SourceKind.AUTO,
+    node: Annotated[str, typer.Option("--node", help="Name of the node, where the source does not tell it.")] = "",
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--rename", help="THEIRS=DEFAULT: a metric that this site has renamed (may be repeated)."),
+    ] = None,
+    config: Config = None,
+    output: Annotated[
+        Form, typer.Option("--output", "-o", help="A table for people, or JSON for scripts.")
+    ] = Form.TABLE,
+) -> None:
+    """Read one source as the collector would: every vendor's metrics under one set of names and units.
+
+    Each number is known, or unknown with its reason. Every sample is accounted for: read = used + passed + dropped,
+    with a reason for each that was dropped. Which names are understood stands in docs/reference/spellings.md.
+
+    Example: [bold]trimtab collect --from http://node-1:9400/metrics -o json[/bold]
+
+    Exit code 0: read, even if parts of it are bad; 2: nothing in it could be read; 3: the source can not be reached.
+    """
+    tenants = _tenants(config or ())
+    found = _collected(source, kind, node, tenants, _renames(rename or ()))
+    if output is Form.JSON:
+        print_json(collected_record(found))
+    else:
+        _print(found)
+    if found.samples.used + found.samples.passed == 0:
+        talk(f"{source}: nothing in it could be read{_first_reason(found.samples)}")
+        raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(OK)
+
+
+def collected_record(found: Collected) -> dict[str, Any]:
+    """The answer as plain data with stable keys."""
+    return {
+        "sources": list(found.sources),
+        "readings": [_reading_record(reading) for reading in found.readings],
+        "samples": {
+            "read": found.samples.read,
+            "used": found.samples.used,
+            "passed": found.samples.passed,
+            "dropped": dict(sorted(found.samples.dropped.items())),
+        },
+        "sums": [_sum_record(one) for one in found.sums],
+        "notes": list(found.notes),
+    }
+
+
+def _reading_record(reading: NormalReading) -> dict[str, Any]:
+    return {
+        "name": reading.name,
+        **_value_record(reading.value),
+        "unit": reading.unit,
+        "labels": dict(reading.labels),
+        "time": reading.time,
+        "source": reading.source,
+    }
+
+
+def _sum_record(one: OwnerSum) -> dict[str, Any]:
+    bounds: dict[str, float | None] = {"lowest": one.lowest, "highest": one.highest}
+    if isinstance(one.value, Unknown):
+        bounds = {"lowest": None, "highest": None}
+    owner = {"name": one.name, "namespace": one.namespace, "tenant": one.tenant}
+    return {**owner, **_value_record(one.value), **bounds, "unit": one.unit}
+
+
+def _value_record(value: Reading[float]) -> dict[str, Any]:
+    known = None if isinstance(value, Unknown) else value.value
+    return {"value": known, "unknown": value.reason if isinstance(value, Unknown) else None}
+
+
+def _collected(source: str, kind: SourceKind, node: str, tenants: dict[str, str], renames: dict[str, str]) -> Collected:
+    if source.startswith(("http://", "https://")):
+        return collect_text(_fetched(source), kind, Circumstances(time.time(), node, tenants, renames))
+    around = Circumstances(None, node, tenants, renames)
+    if source == "-":
+        return collect_text(sys.stdin.buffer.read().decode(errors="replace"), kind, around)
+    path = Path(source)
+    try:
+        if path.is_dir() and kind in (SourceKind.AUTO, SourceKind.SYSFS):
+            return rdma_readings(read_rdma_files(path), node, time.time())
+        size = path.stat().st_size
+        if path.is_dir() or kind is SourceKind.SYSFS or size > _LARGEST_BYTES:
+            raise InputError((Mistake("--from", source, _expected(kind)),))
+        return collect_text(path.read_bytes().decode(errors="replace"), kind, around)
+    except FileNotFoundError:
+        raise _unreachable(source, "there is no such file or folder") from None
+    except PermissionError:
+        raise _unreachable(source, "no right to read it") from None
+    except OSError:
+        raise _unreachable(source, "it can not be read") from None
+
+
+def _expected(kind: SourceKind) -> str:
+    if kind is SourceKind.SYSFS:
+        return "a folder such as /sys/class/infiniband"
+    return f"a file of at most {_LARGEST_BYTES // 2**20} MiB, or an address; folders are for sysfs"
+
+
+def _unreachable(source: str, why: str) -> typer.Exit:
+    talk(f"{source}: {why}")
+    return typer.Exit(UNREACHABLE)
+
+
+def _fetched(url: str) -> str:
+    scraper = Scraper(ScrapeLimits(body_bytes=_LARGEST_BYTES, total_seconds=30.0, whole_last_line=False))
+    try:
+        result = scraper.scrape(url)
+    finally:
+        scraper.close()
+    if isinstance(result, ScrapeFailed):
+        talk(result.sentence)
+        raise typer.Exit(BAD_INPUT if result.fault in _UNUSABLE else UNREACHABLE)
+    return result.text
+
+
+def _tenants(config: Sequence[Path]) -> dict[str, str]:
+    if not config:
+        return {}
+    site = Configuration(config).load().site
+    return {namespace: tenant.name for tenant in site.tenants for namespace in tenant.members.namespaces}
+
+
+def _renames(pairs: Sequence[str]) -> dict[str, str]:
+    renames: dict[str, str] = {}
+    for pair in pairs:
+        theirs, sign, default = pair.partition("=")
+        if not (theirs and sign and default):
+            raise InputError((Mistake("--rename", pair, "two names, such as board_watts=power_usage"),))
+        renames[theirs] = default
+    return renames
+
+
+def _first_reason(samples: SampleCounts) -> str:
+    reasons = ", ".join(f"{count} × {reason}" for reason, count in sorted(samples.dropped.items()))
+    return f": {reasons}" if reasons else ": it holds no sample"
+
+
+def _print(found: Collected) -> None:
+    columns = (left("METRIC"), right("VALUE"), left("UNIT"), left("OF"))
+    rows = ((_cells(reading), _note(reading.value)) for reading in found.readings)
+    title = f"Readings: {len(found.readings)}, read as {', '.join(found.sources) or 'nothing that is known'}"
+    console().print(section(title, NotedRows(columns, rows)))
+    if found.sums:
+        sum_columns = (left("METRIC"), left("NAMESPACE"), right("VALUE"), right("LOWEST"), right("HIGHEST"))
+        sums = ((_sum_cells(one), _note(one.value)) for one in found.sums)
+        console().print(section("Per namespace, no device twice", NotedRows(sum_columns, sums)))
+    samples = found.samples
+    dropped = "".join(f"\n  {count} dropped: {reason}" for reason, count in sorted(samples.dropped.items()))
+    talk(f"samples: {samples.read} read, {samples.used} used, {samples.passed} passed on{dropped}")
+    for note in found.notes:
+        talk(note)
+
+
+def _cells(reading: NormalReading) -> list[str | Text]:
+    labels = " ".join(f"{name}={value}" for name, value in reading.labels.items() if value)
+    return [reading.name.removeprefix("trimtab_"), _shown(reading.value), reading.unit, labels]
+
+
+def _sum_cells(one: OwnerSum) -> list[str | Text]:
+    if isinstance(one.value, Unknown):
+        return [one.name.removeprefix("trimtab_"), one.namespace, "unknown", "", ""]
+    return [
+        one.name.removeprefix("trimtab_"),
+        one.namespace,
+        *(f"{x:.6g}" for x in (one.value.value, one.lowest, one.highest)),
+    ]
+
+
+def _shown(value: Reading[float]) -> str:
+    return "unknown" if isinstance(value, Unknown) else f"{value.value:.6g}"
+
+
+def _note(value: Reading[float]) -> str:
+    return value.reason if isinstance(value, Unknown) else ""

@@ -14,6 +14,8 @@ PERCENT: Final = 0.01
 PERCENT_LIMIT: Final = 101.0
 RATIO_LIMIT: Final = 1.01
 """Sampling may put a ratio a little above 1; more means that the unit has changed."""
+WATTS_LIMIT: Final = 20_000.0
+CELSIUS_LIMIT: Final = 250.0
 MILLI: Final = 1e-3
 MICRO: Final = 1e-6
 NANO: Final = 1e-9
@@ -52,11 +54,17 @@ class Spelling:
     saturates_at: float | None = None
     """A counter that has reached it counts no more."""
 
+    @property
+    def is_counter(self) -> bool:
+        """Only grows."""
+        return self.ours.endswith("_total")
+
     def converted(self, value: float) -> float:
         """In the unit of ours."""
         if self.true_when is not None:
             return 1.0 if value in self.true_when else 0.0
-        return value * self.factor
+        # Division by a whole number is exact where a factor such as 0.01 is not.
+        return value * self.factor if self.factor >= 1 else value / round(1 / self.factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,9 @@ class Vocabulary:
     any_case: bool = False
     """Versions differ in whether names and labels are upper or lower case."""
     blank_from: float = math.inf
-    """Numbers from here on mean "no value"."""
+    """Of a gauge: numbers from here on mean "no value"."""
+    blank_in: tuple[tuple[float, float], ...] = ()
+    """Of a counter, which may be large: numbers in these ranges mean "no value"."""
     renames: Mapping[str, str] = field(default_factory=dict)
     """Label of theirs → the catalogue's."""
     values: Mapping[str, str] = field(default_factory=dict)

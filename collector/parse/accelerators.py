@@ -7,7 +7,7 @@ value per fact and a list of holders; the power of a whole GPU stands only on it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -49,6 +49,12 @@ class Device:
     holders: dict[GpuHolder, None] = field(default_factory=dict)
     facts: dict[FactKey, Fact] = field(default_factory=dict)
     resolved: dict[FactKey, Resolved] = field(default_factory=dict)
+
+    def known_slices(self) -> Iterator[Device]:
+        """Its slices, under the names of the device as they are known in the end."""
+        for one in self.slices.values():
+            one.uuid, one.index, one.node, one.model = self.uuid, self.index, self.node, self.model
+            yield one
 
     def value(self, ours: str) -> Reading[float]:
         """One fact, or why it is not known."""
@@ -120,13 +126,14 @@ def find_devices(
             used += 1
         else:
             gathering.file(sample, spelling, identity)
-    limits = Limits(vocabulary.blank_from, stale_before)
-    devices = tuple(one for gpu in gathering.devices.values() for one in (gpu, *gpu.slices.values()))
+    limits = Limits(vocabulary, stale_before)
+    devices = tuple(one for gpu in gathering.devices.values() for one in (gpu, *gpu.known_slices()))
     for device in devices:
         for key, fact in device.facts.items():
             device.resolved[key] = one = resolve(key[0], fact, vocabulary.spellings, limits, age_seconds)
             used, passed = used + one.used, passed + one.passed
-            counts.update(one.dropped)
+            if one.dropped:
+                counts.update(one.dropped)
     return Found(devices, SampleCounts(used, passed, dict(counts)))
 
 

@@ -27,7 +27,10 @@ from collector.parse.vocabulary import Word, words
 MALFORMED: Final = "malformed line"
 TRUNCATED: Final = "truncated line"
 
-_PERFTEST_MARK: Final = re.compile(r"#bytes\s+#iterations|t_typical\[|#, usec|(?:Latency|BW) Test\b", re.MULTILINE)
+_PERFTEST_MARK: Final = re.compile(
+    r"^[ \t]*(?:#bytes\s+#iterations|#, (?:usec|cycles)|(?:RDMA_|Raw )?\w+ (?:Latency|BW|Bandwidth) Test\b)",
+    re.MULTILINE,
+)
 _BARE_LATENCY: Final = re.compile(r"\s*[0-9]+\.[0-9]+\s*")
 
 

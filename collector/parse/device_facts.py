@@ -6,13 +6,14 @@ write numbers for "no value". Here a device has one value per fact, and parts of
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from collector.catalogue import accelerators as names
-from collector.catalogue.spelling import Scope, Spelling
+from collector.catalogue.spelling import Scope, Spelling, Vocabulary
 from collector.model.accelerator import GpuHolder
 from collector.model.collected import SampleCounts
 from collector.model.reading import Known, Reading, Unknown
@@ -51,9 +52,17 @@ class Fact:
 class Limits:
     """What is no value."""
 
-    blank_from: float
+    vocabulary: Vocabulary
     stale_before: float | None = None
     """Samples that name an older time than this say nothing about now; None: never judged."""
+
+    def is_blank(self, spelling: Spelling, value: float) -> bool:
+        """Whether the number means that there is none."""
+        if value < self.vocabulary.blank_from and value < math.inf:
+            return False
+        if not spelling.is_counter or not value < math.inf:  # NaN is not below it either
+            return True
+        return any(lowest <= value <= highest for lowest, highest in self.vocabulary.blank_in)
 
 
 @dataclass(slots=True)
@@ -79,10 +88,8 @@ def resolve(ours: str, fact: Fact, order: Sequence[Spelling], limits: Limits, ag
     combine = _COMBINED.get(ours)
     first_reason: str | None = None
     values: list[float] = []
-    for spelling in order:
-        points = fact.points.get(spelling)
-        if not points:
-            continue
+    for spelling in fact.points if len(fact.points) == 1 else [one for one in order if one in fact.points]:
+        points = fact.points[spelling]
         if values and combine is None and spelling.scope is not Scope.HOLDER:
             total.passed += len(points)
             continue
@@ -91,7 +98,8 @@ def resolve(ours: str, fact: Fact, order: Sequence[Spelling], limits: Limits, ag
             continue
         one = _judged(spelling, points, limits)
         total.used += one.used
-        total.dropped.update(one.dropped)
+        if one.dropped:
+            total.dropped.update(one.dropped)
         total.parts = total.parts or one.parts
         if isinstance(one.reading, Known):
             values.append(one.reading.value)
@@ -127,7 +135,7 @@ def _judged(spelling: Spelling, points: Sequence[Point], limits: Limits) -> Reso
 
 def _fault(spelling: Spelling, point: Point, limits: Limits) -> tuple[str, str]:
     """(reason to drop the sample, sentence about the fact), or two empty words."""
-    if not point.value < limits.blank_from:  # NaN is not below it either
+    if limits.is_blank(spelling, point.value):
         return BLANK, f"blank value ({spelling.theirs})"
     if not spelling.lowest <= point.value <= spelling.limit:
         expected = f"{spelling.lowest:g} to {spelling.limit:g}"

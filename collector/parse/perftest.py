@@ -26,7 +26,7 @@ NO_FIT: Final = "row does not fit its header"
 TRUNCATED: Final = "truncated row"
 NOT_FINITE: Final = "not a number"
 
-_MICRO: Final = 1e-6
+_PER_SECOND: Final = 1e6
 _MIB: Final = 1024.0 * 1024.0
 _GIGABIT: Final = 1e9 / 8
 _MEGA: Final = 1e6
@@ -210,7 +210,7 @@ class _Reader:
         self._run.histogram = False
         for statistic, quantile in (("median", 0.5), ("p99", 0.99), ("p99.9", 0.999)):
             if samples:
-                self._emit(names.PROBE_LATENCY, _quantile(samples, quantile) * _MICRO, "", statistic)
+                self._emit(names.PROBE_LATENCY, _quantile(samples, quantile) / _PER_SECOND, "", statistic)
 
     def _add(self, column: str, size: str, value: float) -> None:
         title, _, unit = column.partition("[")
@@ -228,7 +228,7 @@ class _Reader:
         elif title == "MsgRate":
             self._emit(names.PROBE_RATE, value * _MEGA, size, statistic, one_way=True)
         else:
-            self._emit(names.PROBE_LATENCY, value * _MICRO, size, statistic)
+            self._emit(names.PROBE_LATENCY, value / _PER_SECOND, size, statistic)
 
     def _emit(self, name: str, value: float, size: str, statistic: str, one_way: bool = False) -> None:
         labels = self._run.labels(size, statistic, one_way)

@@ -22,7 +22,7 @@ SOURCE: Final = "ucx"
 NO_FIT: Final = "row does not fit its header"
 NO_HEADER: Final = "row without a header"
 
-_MICRO: Final = 1e-6
+_PER_SECOND: Final = 1e6
 _MIB: Final = 1024.0 * 1024.0
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _CSV_HEADER: Final = re.compile(r"iterations(?:,[0-9.]+_percentile_lat)?(?:,\w+)+")
@@ -32,6 +32,7 @@ _TITLE: Final = re.compile(r"\|.*\b(latency|overhead)\b.*\(usec\)")
 _COLUMNS: Final = re.compile(r"\|\s*Stage\s*\|\s*#\s*iterations\s*\|(?P<rest>.*)\|")
 _TEST: Final = re.compile(r"\|\s*Test:\s+(?P<test>[^|]+?)\s*\|")
 _RANK: Final = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?)(?:%ile|_percentile_lat)")
+_WORDS: Final = ("_percentile_lat", "avg_lat", "Stage", "(usec)", "Final:", "[thread")
 _FULL_TABLE: Final = ("50.0%ile", "average", "overall", "average", "overall", "average", "overall")
 _CONTENT: Final = 3
 """Columns about time come first, then two about bandwidth and two about messages."""
@@ -124,7 +125,7 @@ class _Reader:
             statistic = _statistic(column)
             if place < times:
                 name = names.PROBE_OVERHEAD if self.is_overhead else names.PROBE_LATENCY
-                self._emit(name, statistic, Known(value * _MICRO))
+                self._emit(name, statistic, Known(value / _PER_SECOND))
             elif "bw" in column or ("mr" not in column and seen[statistic] == 0):
                 self._emit(names.PROBE_BANDWIDTH, statistic, Known(value * _MIB))
             else:
@@ -156,9 +157,11 @@ def ucx_readings(text: str, time: float | None = None) -> Collected:
 
 def looks_like_ucx(text: str) -> bool:
     """Whether a header or a row of it stands in the text."""
-    marks = (_CSV_HEADER, _COLUMNS, _TITLE)
-    return any(
-        any(mark.search(line) for mark in marks) or _TABLE_ROW.match(line) is not None for line in text.splitlines()
+    return any(mark in text for mark in _WORDS) and any(
+        (line.startswith("|") and (_COLUMNS.search(line) or _TITLE.search(line)))
+        or _TABLE_ROW.match(line)
+        or _CSV_HEADER.fullmatch(line.strip())
+        for line in text.splitlines()
     )
 
 
@@ -167,5 +170,5 @@ def _statistic(column: str) -> str:
     if rank is not None:
         return "median" if float(rank[1]) == 50 else f"p{float(rank[1]):g}"
     if column.startswith(("avg", "average")):
-        return "mean of the last interval"
+        return "interval_mean"
     return "mean" if column.startswith("overall") else "median" if column == "typical" else column

@@ -17,7 +17,7 @@ from collector.model.reading import Reading, Unknown
 from collector.parse.collect import Circumstances, SourceKind, collect_text
 from collector.parse.rdma_files import rdma_readings
 from collector.sources.rdma_sysfs import read_rdma_files
-from collector.sources.scrape import ScrapeFailed, ScrapeFault, ScrapeLimits, Scraper
+from collector.sources.scrape import ScrapeFailed, ScrapeFault, ScrapeLimits, Scraper, target_label
 from controller.api.errors import InputError, Mistake
 from controller.cli.options import Config
 from controller.cli.output import BAD_INPUT, OK, UNREACHABLE, NotedRows, console, left, print_json, right, section, talk
@@ -26,6 +26,14 @@ from controller.runtime.configuration import Configuration
 _LARGEST_BYTES: Final = 256 * 1024 * 1024
 _UNUSABLE: Final = frozenset({ScrapeFault.NOT_TEXT, ScrapeFault.EMPTY, ScrapeFault.TOO_LARGE})
 """The source answered, and nothing in the answer can be read."""
+_SCRAPE_FAULTS: Final = {
+    ScrapeFault.REFUSED: "nobody answers there",
+    ScrapeFault.UNRESOLVED: "there is no host of that name",
+    ScrapeFault.TIMEOUT: "no answer in time",
+    ScrapeFault.CUT_OFF: "the connection broke before the answer was complete",
+    ScrapeFault.NOT_TEXT: "the answer is no text",
+    ScrapeFault.EMPTY: "an empty answer",
+}
 
 
 class Form(StrEnum):
@@ -154,7 +162,7 @@ def _fetched(url: str) -> str:
     finally:
         scraper.close()
     if isinstance(result, ScrapeFailed):
-        talk(result.sentence)
+        talk(f"{target_label(url)}: {_SCRAPE_FAULTS.get(result.fault, result.sentence)}")
         raise typer.Exit(BAD_INPUT if result.fault in _UNUSABLE else UNREACHABLE)
     return result.text
 

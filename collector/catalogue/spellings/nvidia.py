@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from collector.catalogue import accelerators as names
 from collector.catalogue.spelling import (
+    CELSIUS_LIMIT,
     MIB,
     MILLI,
     NANO,
     PERCENT,
     PERCENT_LIMIT,
     RATIO_LIMIT,
+    WATTS_LIMIT,
     Devices,
     Holders,
     Scope,
@@ -37,6 +40,7 @@ DCGM: Final = Vocabulary(
     prefixes=("DCGM_",),
     # DCGM writes "no value" as a number: 0x7ffffff0 and a few above it, larger ones in its wider types.
     blank_from=2147483632.0,
+    blank_in=((2147483632.0, 2147483647.0), (2.0**47, 2.0**47 + 15), (float(2**63 - 1024), math.inf)),
     devices=Devices(
         uuid=("UUID", "uuid", "gpu_uuid"),
         index=("gpu",),
@@ -62,10 +66,10 @@ DCGM: Final = Vocabulary(
         Spelling("DCGM_FI_DEV_FB_USED", names.MEMORY_USED, MIB),
         Spelling("DCGM_FI_DEV_FB_FREE", names.MEMORY_FREE, MIB),
         Spelling("DCGM_FI_DEV_FB_RESERVED", names.MEMORY_RESERVED, MIB),
-        Spelling("DCGM_FI_DEV_POWER_USAGE", names.POWER, scope=_WHOLE),
+        Spelling("DCGM_FI_DEV_POWER_USAGE", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", names.ENERGY, MILLI, scope=_WHOLE),
-        Spelling("DCGM_FI_DEV_GPU_TEMP", names.TEMPERATURE, scope=_WHOLE),
-        Spelling("DCGM_FI_DEV_MEMORY_TEMP", names.MEMORY_TEMPERATURE, scope=_WHOLE),
+        Spelling("DCGM_FI_DEV_GPU_TEMP", names.TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
+        Spelling("DCGM_FI_DEV_MEMORY_TEMP", names.MEMORY_TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_XID_ERRORS", names.LAST_ERROR, scope=_WHOLE),
         Spelling("DCGM_EXP_XID_ERRORS_COUNT", names.RECENT_ERRORS, scope=_WHOLE, keeps=(("code", "xid"),)),
         Spelling("DCGM_EXP_GPU_HEALTH_STATUS", names.HEALTH, scope=_WHOLE, true_when=(0.0,)),
@@ -115,12 +119,12 @@ NVIDIA_SMI: Final = Vocabulary(
         Spelling(f"{_SMI}mig_memory_total_bytes", names.MEMORY_TOTAL),
         Spelling(f"{_SMI}mig_memory_free_bytes", names.MEMORY_FREE),
         Spelling(f"{_SMI}mig_memory_reserved_bytes", names.MEMORY_RESERVED),
-        Spelling(f"{_SMI}power_draw_watts", names.POWER, scope=_WHOLE),
-        Spelling(f"{_SMI}power_draw_instant_watts", names.POWER, scope=_WHOLE),
-        Spelling(f"{_SMI}power_draw_average_watts", names.POWER, scope=_WHOLE),
+        Spelling(f"{_SMI}power_draw_watts", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
+        Spelling(f"{_SMI}power_draw_instant_watts", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
+        Spelling(f"{_SMI}power_draw_average_watts", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
         Spelling(f"{_SMI}energy_joules_total", names.ENERGY, scope=_WHOLE),
-        Spelling(f"{_SMI}temperature_gpu", names.TEMPERATURE, scope=_WHOLE),
-        Spelling(f"{_SMI}temperature_memory", names.MEMORY_TEMPERATURE, scope=_WHOLE),
+        Spelling(f"{_SMI}temperature_gpu", names.TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
+        Spelling(f"{_SMI}temperature_memory", names.MEMORY_TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
         Spelling(f"{_SMI}xid_errors_total", names.ERRORS, scope=_WHOLE, keeps=(("code", "xid"),)),
         Spelling(f"{_SMI}ecc_errors_uncorrected_volatile_total", names.MEMORY_ERRORS, scope=_WHOLE),
         Spelling(f"{_SMI}ecc_errors_corrected_volatile_total", names.CORRECTED_ERRORS, scope=_WHOLE),

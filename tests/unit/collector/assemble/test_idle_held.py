@@ -8,10 +8,10 @@ import pytest
 
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import GpuUse, gpu_use, with_idle_held
+from collector.model.accelerator import GpuHolder, GpuReading
 from collector.model.objects import Node, Picture, Pod
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Snapshot
-from collector.model.accelerator import GpuHolder, GpuReading
 from tests.unit.collector.exporter.published import NOW, snapshot
 
 MISSING = Unknown("not exported")

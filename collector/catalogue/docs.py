@@ -99,6 +99,12 @@ def _vocabulary(vocabulary: Vocabulary) -> str:
             f"{_names(devices.model)}, slice {_names(devices.slice_id)}, holder {_names(holders)}; each also as "
             "`exported_…` where a Prometheus has renamed it."
         )
+    if vocabulary.canaries:
+        facts += (
+            f"Where `{one.amount}` by `{one.count}` is not between {one.lowest:g} and {one.highest:g}, its unit must "
+            "have changed: unknown."
+            for one in vocabulary.canaries
+        )
     if vocabulary.renames:
         facts.append("Labels: " + ", ".join(f"`{a}` is `{b}`" for a, b in vocabulary.renames.items()) + ".")
     return f"## {vocabulary.title}\n\n{' '.join(facts)}\n\n{table(('theirs', 'ours', 'conversion'), rows)}\n"
@@ -109,7 +115,7 @@ def _conversion(spelling: Spelling) -> str:
     if spelling.true_when is not None:
         parts.append(f"1 where it is {' or '.join(f'{value:g}' for value in spelling.true_when)}, else 0")
     elif spelling.factor != 1.0:
-        parts.append(f"× {spelling.factor:g}")
+        parts.append(f"× {spelling.factor:.10g}")
     parts += [f"`{name}={value}`" for name, value in spelling.labels]
     parts += [f"`{ours}` from `{theirs}`" for ours, theirs in spelling.keeps]
     if spelling.scope is Scope.WHOLE:

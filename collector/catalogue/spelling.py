@@ -14,6 +14,8 @@ PERCENT: Final = 0.01
 PERCENT_LIMIT: Final = 101.0
 RATIO_LIMIT: Final = 1.01
 """Sampling may put a ratio a little above 1; more means that the unit has changed."""
+MEBIBYTES_LIMIT: Final = 2.0**20
+"""No device has a tebibyte: bytes would stand far above it."""
 WATTS_LIMIT: Final = 20_000.0
 CELSIUS_LIMIT: Final = 250.0
 MILLI: Final = 1e-3
@@ -100,6 +102,18 @@ class Devices:
     holders: Holders = Holders()
 
 
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """Two of our counters whose quotient shows when somebody has changed a unit."""
+
+    amount: str
+    count: str
+    lowest: float
+    highest: float
+    counted_at_least: float = 100.0
+    """Of fewer, the mean says nothing."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """How one exporter says things."""
@@ -125,3 +139,4 @@ class Vocabulary:
     """Label of theirs → the catalogue's."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Value of any label → its one spelling."""
+    canaries: tuple[Canary, ...] = ()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from collector.catalogue.index import find
-from collector.catalogue.spelling import Spelling, Vocabulary
+from collector.catalogue.spelling import Canary, Spelling, Vocabulary
 from collector.model.collected import Collected, NormalReading, SampleCounts
 from collector.model.reading import Known, Reading, Unknown
 from collector.parse.exposition import Sample
@@ -53,7 +54,32 @@ def plain_readings(
         if earlier is None or _is_higher(value, earlier.value):
             moment = sample.timestamp_seconds if sample.timestamp_seconds is not None else time
             readings[key] = NormalReading(name, value, unit_of(spelling.ours), labels, moment, vocabulary.source)
-    return Collected(tuple(readings.values()), SampleCounts(used, passed, dict(dropped)), (vocabulary.source,))
+    kept, changed = watched(readings.values(), vocabulary.canaries)
+    if changed:
+        used, dropped[IMPLAUSIBLE] = used - changed, dropped[IMPLAUSIBLE] + changed
+    return Collected(kept, SampleCounts(used, passed, dict(dropped)), (vocabulary.source,))
+
+
+def watched(readings: Iterable[NormalReading], canaries: Sequence[Canary]) -> tuple[tuple[NormalReading, ...], int]:
+    """The readings, those Unknown whose mean says that a unit has changed; and how many these are."""
+    kept = list(readings)
+    places = {(one.name, tuple(sorted(one.labels.items()))): place for place, one in enumerate(kept)}
+    changed = 0
+    for canary in canaries:
+        for (name, labels), place in places.items():
+            beside = places.get((canary.count, labels)) if name == canary.amount else None
+            if beside is None:
+                continue
+            amount, count = kept[place].value, kept[beside].value
+            if isinstance(amount, Unknown) or isinstance(count, Unknown) or count.value < canary.counted_at_least:
+                continue
+            mean = amount.value / count.value
+            if not canary.lowest <= mean <= canary.highest:
+                expected = f"{canary.lowest:g} to {canary.highest:g}"
+                reason = f"it would be {mean:.3g} for each of them, expected {expected}: its unit must have changed"
+                kept[place] = replace(kept[place], value=Unknown(reason))
+                changed += 1
+    return tuple(kept), changed
 
 
 def judged(spelling: Spelling, value: float) -> tuple[Reading[float], str]:

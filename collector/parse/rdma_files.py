@@ -17,7 +17,7 @@ from collector.catalogue.spelling import Spelling
 from collector.catalogue.spellings.rdma import SYSFS
 from collector.model.collected import Collected, NormalReading, SampleCounts
 from collector.model.reading import Known, Reading, Unknown
-from collector.parse.plain_series import judged, unit_of
+from collector.parse.plain_series import IMPLAUSIBLE, judged, unit_of, watched
 
 SOURCE: Final = SYSFS.source
 UNREADABLE: Final = "unreadable"
@@ -78,7 +78,10 @@ def rdma_readings(files: Iterable[RdmaFile], node: str = "", time: float | None 
             "link_layer": layers.get((one.device, one.port), ""),
         }
         readings.append(NormalReading(ours, value, unit_of(ours), labels, time, SOURCE))
-    return Collected(tuple(readings), SampleCounts(used, passed, dict(dropped)), (SOURCE,))
+    said, changed = watched(readings, SYSFS.canaries)
+    if changed:
+        used, dropped[IMPLAUSIBLE] = used - changed, dropped[IMPLAUSIBLE] + changed
+    return Collected(said, SampleCounts(used, passed, dict(dropped)), (SOURCE,))
 
 
 def _read(one: RdmaFile) -> tuple[str, Reading[float], str] | None:

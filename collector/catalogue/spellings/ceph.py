@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from collector.catalogue.ceph import PREFIX
-from collector.catalogue.spelling import MILLI, NANO, Spelling, Vocabulary
+from collector.catalogue.spelling import MILLI, NANO, Canary, Spelling, Vocabulary
 
 _RENAMES: Final = {
     "ceph_daemon": "daemon",
@@ -72,8 +72,18 @@ _SPELLINGS: Final = (
     Spelling("ceph_pool_recovering_bytes_per_sec", f"{PREFIX}pool_recovering_bytes_per_second"),
 )
 
+_CANARIES: Final = tuple(
+    Canary(f"{PREFIX}{what}_latency_seconds_total", f"{PREFIX}{what}_timed_operations_total", 1e-7, 3600.0)
+    for what in ("image_read", "image_write", "osd_read", "osd_write", "osd_other")
+)
+
 CEPH_MGR: Final = Vocabulary(
-    source="ceph-mgr", title="Ceph's manager", prefixes=("ceph_",), spellings=_SPELLINGS, renames=_RENAMES
+    source="ceph-mgr",
+    title="Ceph's manager",
+    prefixes=("ceph_",),
+    spellings=_SPELLINGS,
+    renames=_RENAMES,
+    canaries=_CANARIES,
 )
 CEPH_EXPORTER: Final = Vocabulary(
     source="ceph-exporter",
@@ -81,6 +91,7 @@ CEPH_EXPORTER: Final = Vocabulary(
     prefixes=("ceph_",),
     spellings=_SPELLINGS,
     renames=_RENAMES,
+    canaries=_CANARIES,
 )
 
 _FACTORS: Final = {spelling.theirs: spelling.factor for spelling in _SPELLINGS}

@@ -8,6 +8,7 @@ from typing import Final
 from collector.catalogue import accelerators as names
 from collector.catalogue.spelling import (
     CELSIUS_LIMIT,
+    MEBIBYTES_LIMIT,
     MIB,
     MILLI,
     NANO,
@@ -62,10 +63,10 @@ DCGM: Final = Vocabulary(
         Spelling("DCGM_FI_PROF_SM_ACTIVE", names.MULTIPROCESSOR, limit=RATIO_LIMIT),
         Spelling("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", names.TENSOR, limit=RATIO_LIMIT),
         Spelling("DCGM_FI_PROF_DRAM_ACTIVE", names.MEMORY_ACTIVE, limit=RATIO_LIMIT),
-        Spelling("DCGM_FI_DEV_FB_TOTAL", names.MEMORY_TOTAL, MIB),
-        Spelling("DCGM_FI_DEV_FB_USED", names.MEMORY_USED, MIB),
-        Spelling("DCGM_FI_DEV_FB_FREE", names.MEMORY_FREE, MIB),
-        Spelling("DCGM_FI_DEV_FB_RESERVED", names.MEMORY_RESERVED, MIB),
+        Spelling("DCGM_FI_DEV_FB_TOTAL", names.MEMORY_TOTAL, MIB, MEBIBYTES_LIMIT),
+        Spelling("DCGM_FI_DEV_FB_USED", names.MEMORY_USED, MIB, MEBIBYTES_LIMIT),
+        Spelling("DCGM_FI_DEV_FB_FREE", names.MEMORY_FREE, MIB, MEBIBYTES_LIMIT),
+        Spelling("DCGM_FI_DEV_FB_RESERVED", names.MEMORY_RESERVED, MIB, MEBIBYTES_LIMIT),
         Spelling("DCGM_FI_DEV_POWER_USAGE", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", names.ENERGY, MILLI, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_GPU_TEMP", names.TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),

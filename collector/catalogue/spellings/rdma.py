@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from collector.catalogue.rdma import PORT_PREFIX
-from collector.catalogue.spelling import MILLI, Spelling, Vocabulary
+from collector.catalogue.spelling import MILLI, Canary, Spelling, Vocabulary
 
 BYTES_PER_WORD: Final = 4.0
 """What port_rcv_data and port_xmit_data count in."""
@@ -122,6 +122,14 @@ _AINIC: Final = (
 )
 
 
+_LARGEST_PACKET_BYTES: Final = 10_400.0
+"""The largest transfer unit of any of these links, and its headers."""
+_CANARIES: Final = tuple(
+    Canary(f"{PORT_PREFIX}{way}_bytes_total", f"{PORT_PREFIX}{way}_packets_total", 0.0, _LARGEST_PACKET_BYTES)
+    for way in ("received", "transmitted")
+)
+
+
 def _same_unit(pairs: Iterable[tuple[str, str]]) -> tuple[Spelling, ...]:
     return tuple(
         Spelling(theirs, PORT_PREFIX + ours, saturates_at=_FULL_32_BITS if theirs in _NARROW else None)
@@ -133,6 +141,7 @@ SYSFS: Final = Vocabulary(
     source="sysfs",
     title="files of RDMA drivers: InfiniBand, mlx5 RoCE, AMD AINIC, MANA, irdma, rxe",
     prefixes=(),
+    canaries=_CANARIES,
     spellings=(
         Spelling("port_rcv_data", f"{PORT_PREFIX}received_bytes_total", BYTES_PER_WORD),
         Spelling("port_xmit_data", f"{PORT_PREFIX}transmitted_bytes_total", BYTES_PER_WORD),
@@ -197,6 +206,7 @@ NODE_EXPORTER: Final = Vocabulary(
     source="node-exporter",
     title="node_exporter, collector infiniband",
     prefixes=("node_",),
+    canaries=_CANARIES,
     spellings=(
         *(Spelling(_NODE + theirs, PORT_PREFIX + ours) for theirs, ours in _OF_NODE_EXPORTER),
         Spelling(

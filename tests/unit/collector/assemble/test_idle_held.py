@@ -20,7 +20,6 @@ GPU = "nvidia.com/gpu"
 
 def device(number: int, activity: Reading[float], pod: str = "train-0") -> GpuReading:
     holders = (GpuHolder("vision-train", pod, "main"),)
-    facts = dict.fromkeys(("memory_used_bytes", "memory_total_bytes", "power_watts", "temperature_celsius"), MISSING)
     return GpuReading(
         uuid=f"GPU-{number}",
         index=str(number),
@@ -31,8 +30,11 @@ def device(number: int, activity: Reading[float], pod: str = "train-0") -> GpuRe
         holders=holders,
         activity_ratio=activity,
         utilization_ratio=MISSING,
+        memory_used_bytes=MISSING,
+        memory_total_bytes=MISSING,
+        power_watts=MISSING,
+        temperature_celsius=MISSING,
         last_xid_code=MISSING,
-        **facts,
     )
 
 

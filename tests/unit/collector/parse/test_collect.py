@@ -322,6 +322,19 @@ def test_cephs_nanoseconds_and_milliseconds_become_seconds() -> None:
     assert value(found, "trimtab_ceph_health_check", check="OSD_DOWN") == Known(1.0)
 
 
+def test_latencies_no_longer_in_nanoseconds_are_noticed_by_their_mean() -> None:
+    found = collected(CEPH.replace("111815850645.0", "111.8"))
+    seconds = value(found, "trimtab_ceph_image_write_latency_seconds_total")
+    assert isinstance(seconds, Unknown)
+    assert "its unit must have changed" in seconds.reason
+    assert found.samples.dropped == {"implausible value": 1}
+
+
+def test_memory_in_bytes_instead_of_mebibytes_is_noticed() -> None:
+    found = collected(dcgm("DCGM_FI_DEV_FB_USED", "2147483000", gpu="0", UUID="GPU-a"))
+    assert isinstance(value(found, f"{A}memory_used_bytes"), Unknown)
+
+
 def test_a_page_without_the_clusters_health_is_that_of_ceph_exporter() -> None:
     assert collected(CEPH.replace("ceph_health_status 1.0\n", "")).sources == ("ceph-exporter",)
 

@@ -67,6 +67,14 @@ def test_what_can_not_be_read_is_unknown_and_hides_no_other() -> None:
     assert unreadable.reason == "mlx5_0 port 1: port_rcv_errors could not be read: the driver does not show it"
 
 
+def test_packets_larger_than_any_link_carries_tell_that_a_unit_has_changed() -> None:
+    files = [counter("port_rcv_data", "1000000"), counter("port_rcv_packets", "100")]
+    found = rdma_readings(files)
+    assert isinstance(found.readings[0].value, Unknown)
+    assert found.samples.dropped == {"implausible value": 1}
+    assert value(counter("port_rcv_data", "1000000")) == Known(4e6)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "ours", "expected"),
     [

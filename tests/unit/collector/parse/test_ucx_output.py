@@ -52,7 +52,7 @@ def test_the_final_row_is_the_result_and_intervals_are_passed_on() -> None:
             "Final:                100000      2.460     2.600   2.550        2.99       2.99      392156      392157",
         )
     )
-    assert values(found) == {"median": Known(2.46e-6), "interval_mean": Known(2.6e-6), "mean": Known(2.55e-6)}
+    assert values(found) == {"median": Known(2.46 / 1e6), "interval_mean": Known(2.6 / 1e6), "mean": Known(2.55 / 1e6)}
     assert values(found, BANDWIDTH) == {"interval_mean": Known(2.99 * MIB), "mean": Known(2.99 * MIB)}
     assert values(found, RATE) == {"interval_mean": Known(392156.0), "mean": Known(392157.0)}
     assert (found.samples.read, found.samples.used, found.samples.passed) == (2, 1, 1)
@@ -60,14 +60,14 @@ def test_the_final_row_is_the_result_and_intervals_are_passed_on() -> None:
 
 def test_a_csv_tells_the_rank_of_its_percentile() -> None:
     found = found_in(f"{CSV}\n{LOG}\n20000,53.900,34.000,283.000,0.28,0.06,36316,7668\n")
-    assert values(found) == {"p99": Known(53.9e-6), "interval_mean": Known(34.0e-6), "mean": Known(283.0e-6)}
+    assert values(found) == {"p99": Known(53.9 / 1e6), "interval_mean": Known(34.0 / 1e6), "mean": Known(283.0 / 1e6)}
 
 
 def test_a_test_of_bandwidth_has_an_overhead_and_no_latency() -> None:
     row = "Final:                    10      0.353  2202.916  2202.916    45394.37   45394.37         454         454"
     found = found_in(table(row, kind="overhead", first="typical"))
     assert values(found) == {}
-    assert values(found, OVERHEAD)["median"] == Known(0.353e-6)
+    assert values(found, OVERHEAD)["median"] == Known(0.353 / 1e6)
 
 
 def test_a_run_that_was_cut_off_has_no_result() -> None:

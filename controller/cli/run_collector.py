@@ -34,7 +34,7 @@ def run_collector(
     context: Context = None,
     gpu_exporter: Annotated[
         list[str] | None,
-        typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
+        typer.Option("--gpu-exporter", help="Address of a GPU exporter's metrics (may be repeated).", metavar="URL"),
     ] = None,
     ceph_url: Annotated[
         list[str] | None,

@@ -37,11 +37,12 @@ _COLUMN: Final = re.compile(
     r"BW[ _](?:peak|average)\[(?P<speed>[A-Za-z]+)/sec\]|MsgRate\[[A-Za-z]+\]|CPU_Util\[%\]"
 )
 _ROW: Final = re.compile(r"\s*[0-9]")
-_NUMBER: Final = r"-?(?:[0-9]+\.[0-9]+|[0-9]+|nan|inf)"
-_FUSED: Final = re.compile(r"-?(?:[0-9]+\.[0-9]{2}|nan|inf)")
+_LONGEST_ROW: Final = 512
+_NUMBER: Final = r"-?(?:[0-9]{1,15}(?:\.[0-9]{1,15})?(?:e[+-][0-9]{1,2})?|nan|inf)"
+_FUSED: Final = re.compile(r"-?(?:[0-9]{1,15}\.[0-9]{2}|nan|inf)")
 _HISTOGRAM_HEADER: Final = re.compile(r"#, (?:usec|cycles)")
 _HISTOGRAM_ROW: Final = re.compile(rf"\s*([0-9]+), ({_NUMBER})\s*")
-_BARE: Final = re.compile(r"\s*([0-9]+\.[0-9]+)\s*")
+_BARE: Final = re.compile(r"\s*([0-9]{1,15}\.[0-9]{1,15})\s*")
 _TITLE: Final = re.compile(r"\s*(?:RDMA_)?(Write|Read|Send|Atomic)(?:_IMM)?.*?(Latency|BW|Bandwidth)", re.IGNORECASE)
 _DEVICE: Final = re.compile(r"\bDevice\s*:\s*(\S+)")
 _WHOLE_TRIP: Final = frozenset({"read", "atomic"})
@@ -255,7 +256,7 @@ def split_row(line: str, columns: Sequence[str]) -> list[float] | None:
 
     Wide values run into their neighbours; times always have two decimals, which tells where each ends.
     """
-    words = line.split()
+    words = line.split() if len(line) <= _LONGEST_ROW else []
     if len(words) == len(columns) and all(re.fullmatch(_NUMBER, word) for word in words):
         return [float(word) for word in words]
     if len(words) < 2 or not (words[0].isdecimal() and words[1].isdecimal()) or "BW" in " ".join(columns):

@@ -17,8 +17,10 @@ TRUNCATED: Final = "truncated result"
 _START: Final = re.compile(r"\s*\{\s*[\"']?(?:test_info|results)\b")
 _RESULTS: Final = re.compile(r"[\"']?\bresults[\"']?\s*:\s*(?=[\[{])")
 _OBJECT: Final = re.compile(r"\{([^{}]*)(\})?")
-_FIELD: Final = re.compile(r"[\"']?([A-Za-z][A-Za-z0-9_.]*)[\"']?\s*:\s*(?:\"([^\"]*)\"|([^\s,{}\[\]\"]+))")
-_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_FIELD: Final = re.compile(
+    r"(?<![A-Za-z0-9_.])[\"']?([A-Za-z][A-Za-z0-9_.]*)[\"']?\s*:\s*(?:\"([^\"]*)\"|([^\s,{}\[\]\"]+))"
+)
+_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?")
 _TEST: Final = ("test", "Test", "test_type")
 _DEVICE: Final = ("Device", "device")
 _UNIT: Final = ("BW_unit", "bw_unit", "report_fmt")

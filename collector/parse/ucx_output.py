@@ -24,7 +24,7 @@ NO_HEADER: Final = "row without a header"
 
 _PER_SECOND: Final = 1e6
 _MIB: Final = 1024.0 * 1024.0
-_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _CSV_HEADER: Final = re.compile(r"iterations(?:,[0-9.]+_percentile_lat)?(?:,\w+)+")
 _CSV_ROW: Final = re.compile(r"\s*[0-9][0-9., ]*")
 _TABLE_ROW: Final = re.compile(r"\s*(?:(?P<stage>Final:)|\[thread\s+[0-9]+\])(?P<rest>.*)")

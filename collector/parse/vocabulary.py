@@ -16,6 +16,7 @@ from collector.parse.exposition import Sample
 
 _ONLY_MANAGER: Final = "ceph_health_status"
 _HISTOGRAM: Final = ("_bucket", "_sum", "_count")
+_LONGEST_PREFIX: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class _Reader:
         same = next(
             (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last))
         )
-        prefixes = [first[: place + 1] for place in range(same) if first[place] == "_"]
+        prefixes = [first[: place + 1] for place in range(min(same, _LONGEST_PREFIX)) if first[place] == "_"]
         return max(["", *prefixes], key=lambda prefix: (self._known_under(prefix), -len(prefix)))
 
     def _known_under(self, prefix: str) -> int:

@@ -27,7 +27,7 @@ _LARGEST_BYTES: Final = 256 * 1024 * 1024
 _UNUSABLE: Final = frozenset({ScrapeFault.NOT_TEXT, ScrapeFault.EMPTY, ScrapeFault.TOO_LARGE})
 """The source answered, and nothing in the answer can be read."""
 _SCRAPE_FAULTS: Final = {
-    ScrapeFault.REFUSED: "nobody answers there",
+    ScrapeFault.REFUSED: "no connection: nobody listens there, or it is refused",
     ScrapeFault.UNRESOLVED: "there is no host of that name",
     ScrapeFault.TIMEOUT: "no answer in time",
     ScrapeFault.CUT_OFF: "the connection broke before the answer was complete",
@@ -162,7 +162,8 @@ def _fetched(url: str) -> str:
     finally:
         scraper.close()
     if isinstance(result, ScrapeFailed):
-        talk(f"{target_label(url)}: {_SCRAPE_FAULTS.get(result.fault, result.sentence)}")
+        words = _SCRAPE_FAULTS.get(result.fault)
+        talk(f"{target_label(url)}: {words}" if words else result.sentence)
         raise typer.Exit(BAD_INPUT if result.fault in _UNUSABLE else UNREACHABLE)
     return result.text
 

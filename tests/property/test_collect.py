@@ -95,6 +95,12 @@ def test_a_bad_line_costs_no_good_sample(lines: list[str], place: int) -> None:
     assert mixed.samples.dropped["malformed line"] == good.samples.dropped.get("malformed line", 0) + 1
 
 
+@given(st.sampled_from([*"a1_. \"'{}[]:,#-|\n", "results:", "Device", "Final: ", "[thread ", "9" * 400]), KINDS)
+def test_long_runs_of_anything_end_soon(part: str, kind: SourceKind) -> None:
+    for start in ("", '{"test_info": ', HEADER + "\n", CSV + "\n", "mlu_", table()):
+        assert adds_up(collect_text(start + part * 5000, kind))
+
+
 @given(TEXTS)
 def test_the_live_reader_and_the_verb_see_the_same_devices(text: str) -> None:
     def known(reading: GpuReading) -> tuple[str, str, object]:

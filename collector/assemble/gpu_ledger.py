@@ -45,7 +45,8 @@ class SickDevice:
     index: str
     uuid: str
     model: str
-    xid: int
+    xid: int | None
+    """The error code that says so; None where the exporter judges without one."""
     holders: tuple[str, ...]
 
 
@@ -137,7 +138,7 @@ def total_of(ledgers: Iterable[PoolLedger]) -> PoolLedger:
 
 
 def sick_devices(devices: Devices) -> tuple[SickDevice, ...]:
-    """Devices whose last error code says that they are broken, in order of node and index."""
+    """Devices that an error code or their exporter calls broken, in order of node and index."""
     if isinstance(devices.readings, Unknown):
         return ()
     return tuple(
@@ -146,16 +147,22 @@ def sick_devices(devices: Devices) -> tuple[SickDevice, ...]:
             index=reading.index,
             uuid=reading.uuid,
             model=reading.model,
-            xid=reading.last_xid_code.value,
+            xid=_hardware_code(reading),
             holders=tuple(f"{holder.namespace}/{holder.pod}" for holder in reading.holders),
         )
         for reading in devices.readings.value
-        if _is_sick(reading) and isinstance(reading.last_xid_code, Known)
+        if _is_sick(reading)
     )
 
 
 def _is_sick(reading: GpuReading) -> bool:
-    return isinstance(reading.last_xid_code, Known) and reading.last_xid_code.value in HARDWARE_XIDS
+    judged = isinstance(reading.health, Known) and reading.health.value == 0
+    return judged or _hardware_code(reading) is not None
+
+
+def _hardware_code(reading: GpuReading) -> int | None:
+    last = reading.last_xid_code
+    return last.value if isinstance(last, Known) and last.value in HARDWARE_XIDS else None
 
 
 def _pod_sizes(works: Iterable[Work]) -> Mapping[str, int]:

@@ -73,7 +73,7 @@ DCGM: Final = Vocabulary(
         Spelling("DCGM_FI_DEV_MEMORY_TEMP", names.MEMORY_TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_XID_ERRORS", names.LAST_ERROR, scope=_WHOLE),
         Spelling("DCGM_EXP_XID_ERRORS_COUNT", names.RECENT_ERRORS, scope=_WHOLE, keeps=(("code", "xid"),)),
-        Spelling("DCGM_EXP_GPU_HEALTH_STATUS", names.HEALTH, scope=_WHOLE, true_when=(0.0,)),
+        Spelling("DCGM_EXP_GPU_HEALTH_STATUS", names.HEALTH, scope=_WHOLE, true_when=(0.0, 10.0)),  # 10 warns, 20 fails
         Spelling("DCGM_FI_DEV_ROW_REMAP_FAILURE", names.HEALTH, scope=_WHOLE, true_when=(0.0,)),
         Spelling("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", names.MEMORY_ERRORS, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", names.CORRECTED_ERRORS, scope=_WHOLE),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,7 +13,9 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
+from collector.assemble.between import with_shares
 from collector.model.collected import Collected, NormalReading, OwnerSum, SampleCounts
+from collector.model.quantities import parse_duration
 from collector.model.reading import Reading, Unknown
 from collector.parse.collect import Circumstances, SourceKind, collect_text
 from collector.parse.rdma_files import rdma_readings
@@ -56,6 +59,12 @@ def collect(
         list[str] | None,
         typer.Option("--rename", help="THEIRS=DEFAULT: a metric that this site has renamed (may be repeated)."),
     ] = None,
+    again: Annotated[
+        str | None,
+        typer.Option(
+            "--again", help="Read the address twice, so long apart (10s), for shares of time.", show_default=False
+        ),
+    ] = None,
     config: Config = None,
     output: Annotated[
         Form, typer.Option("--output", "-o", help="A table for people, or JSON for scripts.")
@@ -70,8 +79,8 @@ def collect(
 
     Exit code 0: read, even if parts of it are bad; 2: nothing in it could be read; 3: the source can not be reached.
     """
-    tenants = _tenants(config or ())
-    found = _collected(source, kind, node, tenants, _renames(rename or ()))
+    asked = _Asked(source, kind, node, _tenants(config or ()), _renames(rename or ()))
+    found = _collected(asked) if again is None else _collected_twice(asked, again)
     if output is Form.JSON:
         print_json(collected_record(found))
     else:
@@ -122,16 +131,45 @@ def _value_record(value: Reading[float]) -> dict[str, Any]:
     return {"value": known, "unknown": value.reason if isinstance(value, Unknown) else None}
 
 
-def _collected(source: str, kind: SourceKind, node: str, tenants: dict[str, str], renames: dict[str, str]) -> Collected:
-    if source.startswith(("http://", "https://")):
-        return collect_text(_fetched(source), kind, Circumstances(time.time(), node, tenants, renames))
-    around = Circumstances(None, node, tenants, renames)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    source: str
+    kind: SourceKind
+    node: str
+    tenants: Mapping[str, str]
+    renames: Mapping[str, str]
+
+    @property
+    def is_address(self) -> bool:
+        return self.source.startswith(("http://", "https://"))
+
+
+def _collected_twice(asked: _Asked, again: str) -> Collected:
+    try:
+        apart_seconds = parse_duration(again)
+    except ValueError:
+        raise InputError((Mistake("--again", again, "a duration such as 10s"),)) from None
+    if not asked.is_address:
+        raise InputError(
+            (Mistake("--again", again, "an address in --from: only that changes from one look to the next"),)
+        )
+    earlier, started = _collected(asked), time.monotonic()
+    time.sleep(apart_seconds)
+    later = _collected(asked)
+    return with_shares(earlier, later, time.monotonic() - started)
+
+
+def _collected(asked: _Asked) -> Collected:
+    source, kind = asked.source, asked.kind
+    around = Circumstances(time.time() if asked.is_address else None, asked.node, asked.tenants, asked.renames)
+    if asked.is_address:
+        return collect_text(_fetched(source), kind, around)
     if source == "-":
         return collect_text(sys.stdin.buffer.read().decode(errors="replace"), kind, around)
     path = Path(source)
     try:
         if path.is_dir() and kind in (SourceKind.AUTO, SourceKind.SYSFS):
-            return rdma_readings(read_rdma_files(path), node, time.time())
+            return rdma_readings(read_rdma_files(path), asked.node, time.time())
         size = path.stat().st_size
         if path.is_dir() or kind is SourceKind.SYSFS or size > _LARGEST_BYTES:
             raise InputError((Mistake("--from", source, _expected(kind)),))

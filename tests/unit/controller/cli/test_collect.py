@@ -102,3 +102,8 @@ def test_a_folder_is_no_text_and_a_text_no_folder(dcgm: Path, capsys: pytest.Cap
     assert run(["collect", "--from", str(dcgm.parent), "--as", "dcgm"]) == 2
     assert run(["collect", "--from", str(dcgm), "--as", "sysfs"]) == 2
     assert "a folder such as /sys/class/infiniband" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("again", ["soon", "1s"])
+def test_looking_again_takes_an_address_and_a_duration(again: str, dcgm: Path) -> None:
+    assert run(["collect", "--from", str(dcgm), "--again", again]) == 2

@@ -162,6 +162,17 @@ def test_outputs_of_two_runs_mixed_lose_no_row() -> None:
     assert found_in("\n".join(lines)).samples.used == 2
 
 
+def test_two_runs_that_wrote_into_one_line_are_two_rows() -> None:
+    found = found_in(output(f"{HEADER}{HEADER}", f"{ROW}{ROW}"))
+    assert (found.samples.read, found.samples.used) == (2, 2)
+
+
+def test_a_histogram_in_cycles_is_passed_on() -> None:
+    found = found_in(output(HEADER, "#, cycles", "1, 3000", "2, 3100", ROW))
+    assert (found.samples.used, found.samples.passed) == (1, 2)
+    assert values(found, size="") == {}
+
+
 VALID = """{
 "test_info": {"test": "RDMA_Write Latency Test", "Device": "mlx5_0", "Mtu": 4096},
 "results": {"MsgSize": 2, "n_iterations": 1000, "t_min": 1.42, "t_max": 1.93, "t_typical": 1.47, "t_avg": 1.48,

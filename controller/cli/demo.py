@@ -98,7 +98,7 @@ def summary_of(performance: Performance) -> Summary:
         alerts_fired=performance.board.alerts_fired,
         changes=len(chronicle.changes),
         verdicts=chronicle.verdict_counts(),
-        wrong_cause_changes=chronicle.wrong_cause_changes,
+        wrong_cause=tuple(chronicle.wrong_cause_changes),
         storage_fault_named=bool(chronicle.storage_named),
         seconds=performance.elapsed_seconds,
         time_scale=play.time_scale,

@@ -74,10 +74,10 @@ class Chronicle:
             for change in document.get("recent_changes", ()):
                 self._judged(change, now)
 
-    def told(self, most: int) -> Sequence[Entry]:
-        """The last entries, oldest first."""
+    def told(self) -> Sequence[Entry]:
+        """All entries, oldest first."""
         with self._lock:
-            return tuple(self.entries[-most:])
+            return tuple(self.entries)
 
     def verdict_counts(self) -> Mapping[str, int]:
         """Verdict, as scripts spell it → changes."""

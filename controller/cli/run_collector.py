@@ -40,7 +40,7 @@ def run_collector(
         list[str] | None,
         typer.Option(
             "--ceph-url",
-            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+            help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
             metavar="URL",
         ),
     ] = None,
@@ -54,7 +54,9 @@ def run_collector(
     ] = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
-    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+    time_scale: Annotated[
+        float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this, for tests and replays.")
+    ] = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.

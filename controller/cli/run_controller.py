@@ -37,7 +37,11 @@ RulesPrometheus: TypeAlias = Annotated[
 ]
 TokenFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
+    typer.Option(
+        "--webhook-token-file",
+        help="File with the token that Alertmanager must send. Without it no alert is taken, and the loop looks at its "
+        "own pace.",
+    ),
 ]
 LeaseSeconds: TypeAlias = Annotated[
     int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")

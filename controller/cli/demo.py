@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 
 from collector.exporter.http import ListenError
@@ -78,10 +78,7 @@ def demo(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        with Performance(play, _programs(), talk) as performance:
-            _watch(performance, stop, seconds, output)
-            summary = summary_of(performance)
-            closing = closing_words(summary, performance.chronicle.told(), performance.cluster.begins_at)
+        summary, closing = _played(play, stop, seconds, output)
     except ListenError as error:
         raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
     except (ProgramsMissing, ServiceFailed, NotInTime, DemoBroken) as error:
@@ -92,6 +89,14 @@ def demo(
     else:
         console().print(closing)
     raise typer.Exit(0 if summary.passed else FINDINGS)
+
+
+def _played(play: Play, stop: threading.Event, seconds: float | None, output: Output) -> tuple[Summary, RenderableType]:
+    """What it came to, and the closing words; everything has been stopped by then."""
+    with Performance(play, _programs(), talk) as performance:
+        _watch(performance, stop, seconds, output)
+        summary = summary_of(performance)
+        return summary, closing_words(summary, performance.chronicle.told(), performance.cluster.begins_at)
 
 
 def summary_of(performance: Performance) -> Summary:

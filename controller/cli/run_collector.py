@@ -54,9 +54,7 @@ def run_collector(
     ] = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
-    time_scale: Annotated[
-        float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this, for tests and replays.")
-    ] = 1.0,
+    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.

@@ -35,7 +35,6 @@ _STYLES: Final = {
 _INDENT: Final = 2
 _TITLE_LINES: Final = 2
 """Title of a section and the blank line after it."""
-_SAID_LINES: Final = 3
 _SMALL_SCREEN_LINES: Final = 30
 _BEFORE_TEXT: Final = _INDENT + len("+00:00") + 2 + max(len(kind.value) for kind in Kind) + 2
 _WAITING_AT_MOST: Final = 16
@@ -50,7 +49,7 @@ def screen(performance: Performance, summary: Summary, seconds: float | None, ou
     above = Group(
         _head(performance, now, seconds),
         section("GPUs", bars(views, _late(performance), out.width - _INDENT)),
-        section("Trimtab says", Text("\n".join(_cut(sentence, out.width - _INDENT, _SAID_LINES)), style="bold")),
+        section("Trimtab says", Text("\n".join(_cut(sentence, out.width - _INDENT, _most_lines(out))), style="bold")),
     )
     below: list[RenderableType] = [_seen(summary)]
     if seconds is not None:
@@ -145,7 +144,7 @@ def last_told(entries: Sequence[Entry], begins_at: float, out: Console, free: in
     """The newest entries that fill `free` lines of `out`, each cut to a few lines: the status page has the whole."""
     if not entries:
         return Text("Nothing yet: everyday work.", style="dim")
-    most, width = (2 if out.height <= _SMALL_SCREEN_LINES else 4), out.width - _BEFORE_TEXT
+    most, width = _most_lines(out), out.width - _BEFORE_TEXT
     shown: list[tuple[Entry, list[str]]] = []
     for entry in reversed(entries):
         lines = _cut(entry.text, width, most)
@@ -176,6 +175,11 @@ def _rows(told: Sequence[tuple[Entry, str]], begins_at: float) -> RenderableType
         moment = Text(_moment(entry.at - begins_at), style="dim")
         rows.add_row(moment, Text(entry.kind.value, style=_STYLES[entry.kind]), Text(text))
     return rows
+
+
+def _most_lines(out: Console) -> int:
+    """Of one sentence."""
+    return 2 if out.height <= _SMALL_SCREEN_LINES else 4
 
 
 def _cut(text: str, width: int, most: int) -> list[str]:

@@ -93,7 +93,7 @@ def weekly(
 def _need_pandas() -> None:
     if find_spec("pandas") is None:
         raise InputError(
-            (Mistake("report", "no pandas installed", "the extra: pipx install '.[reports]' in the checkout"),)
+            (Mistake("report", "no pandas installed", "the extra: pipx install --force '.[reports]' in the checkout"),)
         )
 
 

@@ -62,7 +62,7 @@ def run_controller(
     lease_seconds: LeaseSeconds = 30,
     time_scale: TimeScale = 1.0,
 ) -> None:
-    """Watch, decide, and (in mode Enforce) steer.
+    """Watch, decide, and steer (in mode Enforce), or hand each move to a person (in mode Recommend).
 
     A plain start observes: it writes nothing but its own status and Lease. Two yeses are needed before anything is
     changed: --max-mode Enforce here, and mode: Enforce in the Policy.

@@ -21,7 +21,6 @@ from collector.sources.rdma_sysfs import read_rdma_files
 from collector.sources.scrape import ScrapeFailed, ScrapeFault, ScrapeLimits, Scraper, target_label
 from controller.api.errors import InputError, Mistake
 from controller.cli.collect_output import collected_record, print_collected
-from controller.cli.options import Config
 from controller.cli.output import BAD_INPUT, OK, UNREACHABLE, print_json, talk
 from controller.runtime.configuration import Configuration
 
@@ -64,7 +63,10 @@ def collect(
             "--again", help="Read the address twice, so long apart (10s), for shares of time.", show_default=False
         ),
     ] = None,
-    config: Config = None,
+    config: Annotated[
+        list[Path] | None,
+        typer.Option("--config", help="Tenant documents, which name the tenant of a namespace.", show_default=False),
+    ] = None,
     output: Annotated[
         Form, typer.Option("--output", "-o", help="A table for people, or JSON for scripts.")
     ] = Form.TABLE,

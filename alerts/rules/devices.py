@@ -11,6 +11,9 @@ from functools import reduce
 from typing import Final
 
 from alerts.rules.model import RecordingRule
+from alerts.rules.timing import promql_number
+from collector.catalogue.spelling import Devices
+from collector.catalogue.spellings.nvidia import DCGM
 
 CLUSTER: Final = "trimtab:scraped_cluster_info"
 HOLDER: Final = "trimtab:device_holder_info"
@@ -19,19 +22,22 @@ ACTIVITY: Final = "trimtab:device_activity_ratio"
 MEMORY: Final = "trimtab:device_memory_used_bytes"
 POWER: Final = "trimtab:device_power_watts"
 
+_USED: Final = "DCGM_FI_DEV_FB_USED"
+_DRAWN: Final = "DCGM_FI_DEV_POWER_USAGE"
 _NAMESPACE: Final = "trimtab_tenant_namespace_info"
 _UNASSIGNED: Final = "unassigned"
-_SHOWING_HOLDERS: Final = ("DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_GPU_TEMP")
+_SHOWING_HOLDERS: Final = (_USED, _DRAWN, "DCGM_FI_DEV_GPU_TEMP")
 """Families of the default counters, on whole GPUs and on slices; one of them is left out by few configurations."""
-_EXPORTER: Final = ".*dcgm-exporter.*"
+_LABELS: Final = DCGM.devices or Devices((), (), (), ())
+_EXPORTER: Final = f".*({'|'.join(_LABELS.holders.own_pods)}).*"
 """The exporter's own pod, which Prometheus may put on the series of a device that nobody holds."""
-_BLANK_FROM: Final = 2147483632
-"""From here on DCGM's number means "no value"."""
-_RATIO_LIMIT: Final = 1.01
+_SPELLINGS: Final = {spelling.theirs: spelling for spelling in DCGM.spellings}
 _BYTES_PER_MIB: Final = 1048576
 
 _DEVICE: Final = "cluster, node, device, GPU_I_ID"
-_UUIDS: Final = ("gpu_uuid", "uuid", "UUID")
+# The spelling that the parser looks at first overwrites the others, so it comes last.
+_UUIDS: Final = _LABELS.uuid[::-1]
+_NODES: Final = tuple(("node", spelling) for spelling in _LABELS.node[::-1])
 
 
 def device_rules() -> tuple[RecordingRule, ...]:
@@ -39,10 +45,11 @@ def device_rules() -> tuple[RecordingRule, ...]:
     return (
         RecordingRule(CLUSTER, _clusters()),
         RecordingRule(HOLDER, _holders()),
-        RecordingRule(TENANT, f"{_by_tenant()}\nand on ({_DEVICE})\n({_alone()})", {"attribution": "exclusive"}),
-        RecordingRule(TENANT, f"{_by_tenant()}\nunless on ({_DEVICE})\n({_alone()})", {"attribution": "shared"}),
+        _tenants(f'and on ({_DEVICE}) ({_alone("""{GPU_I_ID=""}""")})', "exclusive"),
+        _tenants(f'and on ({_DEVICE}) ({_alone("""{GPU_I_ID!=""}""")})', "slice"),
+        _tenants(f"unless on ({_DEVICE}) ({_alone()})", "shared"),
         RecordingRule(ACTIVITY, f"{_ratio('DCGM_FI_PROF_GR_ENGINE_ACTIVE')}\nor\n{_ratio('DCGM_FI_PROF_SM_ACTIVE')}"),
-        RecordingRule(MEMORY, f"{_BYTES_PER_MIB} * {_value('DCGM_FI_DEV_FB_USED')}"),
+        RecordingRule(MEMORY, f"{_BYTES_PER_MIB} * ({_sane(_USED, _value(_USED))})"),
         RecordingRule(POWER, _power()),
         RecordingRule("trimtab:tenant_devices", f"count by (cluster, tenant, node, attribution) ({TENANT})"),
         RecordingRule("trimtab:tenant_activity_ratio", _per_tenant("avg", ACTIVITY)),
@@ -71,7 +78,7 @@ def _holders() -> str:
     kept = f"\n{renamed}\nor {older}\nor ({plain})\nunless on (cluster, job, instance) ({renamed})"
     named = reduce(_overwritten, _HOLDER_SPELLINGS, _device_named(kept))
     numbered = reduce(lambda inner, uuid: _replaced(inner, "replica", uuid, ".*::(.+)"), _UUIDS, named)
-    numbered = _replaced(numbered, "replica", "vgpu", "(.+)")
+    numbered = reduce(_overwritten, (("replica", label) for label in _LABELS.holders.replicas), numbered)
     group = f"group by ({_DEVICE}, namespace, pod, container, replica)"
     return f"{group} ({_in_cluster(f'{group} ({numbered})')})"
 
@@ -92,7 +99,7 @@ def _of_all(matchers: str) -> str:
 
 def _device_named(series: str) -> str:
     """Adds `node` and `device`: its id without the number of a replica; where it has none, its place on its node."""
-    node = reduce(_overwritten, (("node", "hostname"), ("node", "Hostname")), series)
+    node = reduce(_overwritten, _NODES, series)
     placed = f'label_join({node},\n  "device", "/", "node", "gpu")'
     return reduce(lambda inner, uuid: _replaced(inner, "device", uuid, "([^:]+).*"), _UUIDS, placed)
 
@@ -106,26 +113,27 @@ def _replaced(series: str, target: str, source: str, pattern: str) -> str:
     return f'label_replace({series},\n  "{target}", "$1", "{source}", "{pattern}")'
 
 
-def _by_tenant() -> str:
-    """The tenants of a device."""
+def _tenants(which: str, attribution: str) -> RecordingRule:
+    """The tenants of some devices, each device once for each."""
     known = f"max by (cluster, namespace, tenant) ({_NAMESPACE})"
     joined = f"{HOLDER}\n  * on (cluster, namespace) group_left (tenant)\n  topk by (cluster, namespace) (1, {known})"
     strange = f"{HOLDER}\n  unless on (cluster, namespace) {_NAMESPACE}"
     unassigned = f'label_replace(\n  {strange},\n  "tenant", "{_UNASSIGNED}", "", ""\n)'
-    return f"group by (cluster, tenant, node, device, GPU_I_ID) (\n{joined}\nor\n{unassigned}\n)"
+    of_tenant = f"group by (cluster, tenant, node, device, GPU_I_ID) (\n{joined}\nor\n{unassigned}\n)"
+    return RecordingRule(TENANT, f"{of_tenant}\n{which}", {"attribution": attribution})
 
 
-def _alone() -> str:
+def _alone(matchers: str = "") -> str:
     """Devices of one container. What a replica or a virtual GPU does is a part of what its series say."""
-    one = f"count by ({_DEVICE}) ({HOLDER}) == 1"
+    one = f"count by ({_DEVICE}) ({HOLDER}{matchers}) == 1"
     return f'{one}\nunless on ({_DEVICE}) {HOLDER}{{replica!=""}}'
 
 
 def _power() -> str:
     """Of whole GPUs, also of those in slices: each slice has the value of its GPU. No slice has one of its own."""
     whole = "max by (cluster, node, device)"
-    of_cluster = _in_cluster(f"{whole} ({_usable('DCGM_FI_DEV_POWER_USAGE')})")
-    return f'label_replace({whole} ({of_cluster}),\n  "GPU_I_ID", "", "", "")'
+    of_cluster = _in_cluster(f"{whole} ({_usable(_DRAWN)})")
+    return f'label_replace({_sane(_DRAWN, f"{whole} ({of_cluster})")},\n  "GPU_I_ID", "", "", "")'
 
 
 def _value(series: str) -> str:
@@ -137,16 +145,22 @@ def _value(series: str) -> str:
 
 
 def _usable(series: str) -> str:
-    return _device_named(f"({series} >= 0 < {_BLANK_FROM})")
+    return _device_named(f"({series} < {DCGM.blank_from:.0f})")
+
+
+def _sane(series: str, of_devices: str) -> str:
+    """Without values that no device can have: then the unit is another than we think."""
+    spelling = _SPELLINGS[series]
+    return f"{of_devices} >= {promql_number(spelling.lowest)} <= {promql_number(spelling.limit)}"
 
 
 def _ratio(series: str) -> str:
-    return f"clamp_max({_value(series)} <= {_RATIO_LIMIT}, 1)"
+    return f"clamp_max({_sane(series, _value(series))}, 1)"
 
 
 def _per_tenant(operator: str, of_device: str) -> str:
     """Over the devices that a tenant holds alone; no value where one of them has none."""
-    mine = f'{TENANT}{{attribution="exclusive"}}'
+    mine = f'{TENANT}{{attribution=~"exclusive|slice"}}'
     by = "cluster, tenant, node"
     joined = f"{operator} by ({by}) (\n  {mine} * on ({_DEVICE}) group_left () {of_device}\n)"
     return f"{joined}\nunless on ({by})\n({mine} unless on ({_DEVICE}) {of_device})"

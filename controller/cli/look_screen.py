@@ -134,7 +134,7 @@ def _sick(report: LookReport) -> Iterator[RenderableType]:
     if report.sick:
         shown = table(left("NODE"), right("GPU"), right("XID"), left("MODEL"), left("HELD BY"))
         for one in report.sick[:MOST_LISTED]:
-            shown.add_row(one.node, one.index, str(one.xid), one.model, shortened(one.holders) or "–")
+            shown.add_row(one.node, one.index, str(one.xid or "–"), one.model, shortened(one.holders) or "–")
         yield section(f"Sick devices: {len(report.sick)} (last error code; it has no time)", shown)
 
 
@@ -155,7 +155,7 @@ def _tenants(report: LookReport) -> RenderableType:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
         counts = (state.reserved, borrowed(state), state.waiting, state.shortfall)
         shown.add_row(state.tenant, state.pool, str(state.entitlement.guarantee), floating, *map(str, counts))
-    title = "Tenants" if view.inferred is None else "Tenants, as inferred (as YAML: --yaml-out FILE)"
+    title = "Tenants" if view.inferred is None else "Tenants, as inferred (--yaml-out FILE writes the YAML)"
     notes = [Text(f"To decide: {note}.", style="italic") for note in view.inferred.notes] if view.inferred else []
     return section(title, shown if view.snapshot.tenants else Text("None: nothing has to do with GPUs."), *notes)
 

@@ -34,13 +34,13 @@ def run_collector(
     context: Context = None,
     gpu_exporter: Annotated[
         list[str] | None,
-        typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
+        typer.Option("--gpu-exporter", help="Address of a GPU exporter's metrics (may be repeated).", metavar="URL"),
     ] = None,
     ceph_url: Annotated[
         list[str] | None,
         typer.Option(
             "--ceph-url",
-            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+            help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
             metavar="URL",
         ),
     ] = None,

@@ -6,6 +6,7 @@ its own in the place of the exporter's.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -18,8 +19,10 @@ import pytest
 
 from alerts.render.rules import prometheus_rules
 from alerts.rules import rule_groups
+from alerts.rules.devices import device_rules
+from collector.model.accelerator import GpuReading
 from collector.model.reading import Known, Reading, total
-from collector.parse.dcgm import DCGM_NAMES, GpuReading, gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
 from controller.demo.gpu_text import GpuDevice, Holder, exposition_text
 from controller.demo.processes import NotInTime, wait_until
@@ -29,6 +32,8 @@ from tests.testbed.monitoring import ScrapeTarget
 
 pytestmark = pytest.mark.prometheus
 
+FAMILIES = frozenset(re.findall(r"DCGM_\w+", " ".join(rule.expr for rule in device_rules())))
+"""What the rules read: a holder that only another family names is not theirs to see."""
 VALUES = ("activity_ratio", "memory_used_bytes", "power_watts")
 TENANTS = {"train": "vision", "talk": "speech", "runai-reservation": "vision"}
 """Namespace → tenant; every other namespace is of nobody."""
@@ -84,14 +89,14 @@ def parsed(text: str) -> Aggregates:
     """The aggregates that the parser's readings give."""
     found: Aggregates = defaultdict(float)
     alone: dict[tuple[str, str], list[GpuReading]] = defaultdict(list)
-    for one in gpu_readings(parse_exposition(text, DCGM_NAMES)):
+    for one in gpu_readings(parse_exposition(text, FAMILIES)):
         for series in VALUES:
             if isinstance(known := getattr(one, series), Known):
                 found[f"trimtab:device_{series}", one.node, *one.key] = known.value
         tenants = {TENANTS.get(holder.namespace, "unassigned") for holder in one.holders}
-        for tenant in tenants if one.attribution in ("exclusive", "shared") else ():
+        for tenant in tenants if one.attribution != "none" else ():
             found["trimtab:tenant_devices", tenant, one.node, one.attribution] += 1
-            if one.attribution == "exclusive":
+            if one.attribution in ("exclusive", "slice"):
                 alone[tenant, one.node].append(one)
     for place, readings in alone.items():
         for series in VALUES:

@@ -86,3 +86,8 @@ def parse_time(text: str | None) -> float | None:
 def format_time(epoch_seconds: float) -> str:
     """Epoch seconds as RFC 3339 in UTC, whole seconds."""
     return datetime.fromtimestamp(epoch_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """The number with its noun: "1 GPU", "2 GPUs"; `many` where an s does not make the plural."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

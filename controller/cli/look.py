@@ -10,6 +10,7 @@ import typer
 from controller.api.errors import InputError, Mistake
 from controller.cli.look_report import look_report, report_record
 from controller.cli.look_screen import look_screen
+from controller.cli.not_known import OF_WAITS, answer_code, unseen
 from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, talk
 from controller.cli.view import Where, view_of
@@ -33,8 +34,8 @@ def look(
 
     Example: [bold]trimtab look --context prod --prometheus-url http://localhost:9090[/bold]
 
-    Exit code 0: nothing found; 1: findings, or parts that could not be read; 2: bad input; 3: the API server can not be
-    reached.
+    Exit code 0: nothing found; 1: findings, or parts that could not be read; 2: bad input; 3: nothing can be said,
+    since the API server can not be reached; 4: since it refuses.
     """
     view = view_of(Where(kubeconfig, context, prometheus_url, config or ()))
     report = look_report(view)
@@ -46,7 +47,8 @@ def look(
         screen = console()
         for part in look_screen(report):
             screen.print(part)
-    raise typer.Exit(FINDINGS if report.findings else OK)
+    code = answer_code(view.picture, OF_WAITS) if unseen(view.picture, ("nodes",)) else OK
+    raise typer.Exit(code or (FINDINGS if report.findings else OK))
 
 
 def _write(path: Path, documents: str) -> None:

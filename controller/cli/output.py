@@ -5,7 +5,8 @@ Nothing here knows what is printed. Without a terminal there is no colour; the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final
 
@@ -28,6 +29,22 @@ UNREACHABLE: Final = 3
 REFUSED: Final = 4
 
 
+class Failed(Exception):
+    """A verb can not do what was asked: the sentence that says why, and the exit code."""
+
+    def __init__(self, sentence: str, code: int) -> None:
+        self.sentence, self.code = sentence, code
+        super().__init__(sentence)
+
+
+class Unwritten(Exception):
+    """What should go to stdout can not be written. `error`: why; a BrokenPipeError when its reader has gone."""
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+        super().__init__(str(error))
+
+
 class Output(StrEnum):
     """For people or for scripts."""
 
@@ -35,15 +52,43 @@ class Output(StrEnum):
     JSON = "json"
 
 
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Tells a stdout that takes nothing from every other trouble with files."""
+    try:
+        yield
+    except OSError as error:
+        raise Unwritten(error) from error
+
+
+class _Screen(Console):
+    """A console that ends no process by itself, as the library's does when its reader has gone."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print now. Raises Unwritten."""
+        with _writing():
+            super().print(*objects, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Its reader has gone."""
+        raise Unwritten(BrokenPipeError())
+
+
 def console() -> Console:
     """Where data for people goes."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return _Screen(highlight=False, markup=False, emoji=False)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """The whole answer as one JSON object."""
+    """The whole answer as one JSON object. Raises Unwritten."""
     text = orjson.dumps({"schema_version": SCHEMA_VERSION, **document}, option=orjson.OPT_INDENT_2)
-    typer.echo(text.decode())
+    print_text(text.decode() + "\n")
+
+
+def print_text(text: str) -> None:
+    """Text as it is, to stdout. Raises Unwritten."""
+    with _writing():
+        typer.echo(text, nl=False)
 
 
 def talk(sentence: str) -> None:

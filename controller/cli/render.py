@@ -20,7 +20,7 @@ from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import Dumper
 from controller.cli.options import Context, Kubeconfig
-from controller.cli.output import UNREACHABLE, talk
+from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text
 from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of, now
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests
@@ -47,7 +47,7 @@ def render_baseline(
     agreed = dict(_shared_gpus(text) for text in shared or ())
     if any(pool.engine is Engine.KUEUE for pool in site.pools):
         picture = _looked(connect(kubeconfig, context))
-    typer.echo(own.baseline_text(own.baseline_for(site, picture, agreed)), nl=False)
+    print_text(own.baseline_text(own.baseline_for(site, picture, agreed)))
 
 
 def render_rbac(
@@ -70,7 +70,7 @@ def render_rbac(
     ceiling, site = mode_of(max_mode), _site(config)
     owned = owned_in(site) if baseline is None else owned_by(_kept(baseline))
     manifests = role_manifests(namespace, owned, ceiling, ceph=ceph)
-    typer.echo(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110), nl=False)
+    print_text(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110))
 
 
 def render_rules(config: Documents, cluster: Cluster = "default", time_scale: TimeScale = 1.0) -> None:
@@ -78,7 +78,7 @@ def render_rules(config: Documents, cluster: Cluster = "default", time_scale: Ti
 
     Example: trimtab render rules --config tenants/ > trimtab.rules.yaml
     """
-    typer.echo(prometheus_rules(rule_groups(_site(config, cluster), time_scale)), nl=False)
+    print_text(prometheus_rules(rule_groups(_site(config, cluster), time_scale)))
 
 
 def _site(config: list[Path], cluster: str = "default") -> Site:
@@ -96,8 +96,8 @@ def _looked(api: KubernetesApi) -> Picture:
     picture = look_once(api, now())
     missing = [kind for kind in _NEEDED if kind in picture.unreadable]
     if missing:
-        talk(f"{missing[0]} can not be read: {picture.unreadable[missing[0]]}")
-        raise typer.Exit(UNREACHABLE)
+        code = REFUSED if set(missing) <= picture.forbidden else UNREACHABLE
+        raise Failed(f"{missing[0]} can not be read: {picture.unreadable[missing[0]]}.", code)
     return picture
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.model.reading import Known, Reading, Unknown
-from collector.sources.errors import CredentialsProblem, SourceError
+from collector.sources.errors import CredentialsProblem, Forbidden, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
 from controller.cli.addresses import http_address
 from controller.cli.options import Config, Context, Kubeconfig
-from controller.cli.output import FINDINGS, UNREACHABLE, talk
+from controller.cli.output import FINDINGS, OK, REFUSED, UNREACHABLE, print_text, talk
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.policy.ledger import Ledger
 from controller.runtime.configuration import Configuration
@@ -65,18 +65,16 @@ def weekly(
     Example: trimtab report weekly --prometheus-url http://localhost:9090 --week 2026-W48 --out w48.html
 
     Exit code 0: written; 1: written, but its data light is red; 2: bad input; 3: Prometheus can not be reached, or
-    (written without changes) the API server.
+    (written without changes) the API server; 4: one of them refuses.
     """
     _need_pandas()
     window = _window(week, begin, finish, time_zone)
-    ledger, reachable = _ledger(kubeconfig, context, namespace)
+    ledger, asked = _ledger(kubeconfig, context, namespace)
     report = _report(http_address("--prometheus-url", prometheus_url), cluster, config or [], ledger, window)
     _write(_rendered(report, form), out)
     for reason in report.light_reasons:
         talk(f"data {report.light.value}: {reason}")
-    if not reachable:
-        raise typer.Exit(UNREACHABLE)
-    raise typer.Exit(FINDINGS if report.light.value == "red" else 0)
+    raise typer.Exit(asked or (FINDINGS if report.light.value == "red" else OK))
 
 
 def _need_pandas() -> None:
@@ -98,24 +96,25 @@ def _window(week: str | None, begin: str | None, finish: str | None, time_zone: 
     return span_window(begin, finish, time_zone, now)
 
 
-def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tuple[Reading[Ledger], bool]:
-    """The changes, and whether the API server (if there is one to ask) could be reached."""
+def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tuple[Reading[Ledger], int]:
+    """The changes, and the exit code for how the API server (if there is one to ask) took it."""
     try:
         api = connect(kubeconfig, context)
     except CredentialsProblem as problem:
         if kubeconfig is not None or context is not None:
             raise
-        return Unknown(f"no cluster to ask: {problem}"), True
+        return Unknown(f"no cluster to ask: {problem}"), OK
     store = LedgerStore(api, namespace)
     try:
         ledger = store.load()
         if not ledger.changes and read_status(api, namespace) is None:
-            return Unknown(f"no controller has left a ledger or a status in namespace {namespace}"), True
+            return Unknown(f"no controller has left a ledger or a status in namespace {namespace}"), OK
     except SourceError as error:
-        return Unknown(f"the ledger can not be read: {error}"), False
+        code = REFUSED if isinstance(error, Forbidden) else UNREACHABLE
+        return Unknown(f"the ledger can not be read: {error}"), code
     for key, problem_there in store.unreadable.items():
         talk(f"{key} in the ledger is left out: {problem_there}")
-    return Known(ledger), True
+    return Known(ledger), OK
 
 
 def _report(url: str, cluster: str | None, config: list[Path], ledger: Reading[Ledger], window: Window) -> ReportModel:
@@ -144,7 +143,7 @@ def _rendered(report: ReportModel, form: ReportForm) -> str:
 
 def _write(text: str, out: Path | None) -> None:
     if out is None:
-        typer.echo(text, nl=False)
+        print_text(text)
         return
     try:
         out.write_text(text, encoding="utf-8")

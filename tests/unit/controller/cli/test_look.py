@@ -79,7 +79,7 @@ def test_idle_holders_and_sick_devices_are_named_when_readings_exist() -> None:
 def test_kinds_that_may_not_be_read_are_said_and_the_rest_is_shown() -> None:
     picture = starving_site().picture(unreadable={"resourcequotas": "403 Forbidden"})
     text = _screen(view_of_picture(picture))
-    assert "not readable: resourcequotas (403 Forbidden)" in text
+    assert "resourcequotas: 403 Forbidden." in text
     assert "vision/train" in text
 
 

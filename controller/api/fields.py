@@ -33,14 +33,24 @@ class Within:
     baseline_factor: float | None = None
 
 
+def is_label_name(text: str) -> bool:
+    """Whether `text` may name a namespace or a tenant: a DNS label of RFC 1123."""
+    return _DNS_LABEL.fullmatch(text) is not None
+
+
+def is_object_name(text: str) -> bool:
+    """Whether `text` may name a Kubernetes object of most kinds: a DNS subdomain of RFC 1123."""
+    return len(text) <= 253 and _DNS_SUBDOMAIN.fullmatch(text) is not None
+
+
 def _name(text: str) -> str:
-    if not _DNS_LABEL.fullmatch(text):
+    if not is_label_name(text):
         raise ValueError("a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit first and last")
     return text
 
 
 def _object_name(text: str) -> str:
-    if len(text) > 253 or not _DNS_SUBDOMAIN.fullmatch(text):
+    if not is_object_name(text):
         raise ValueError("the name of a Kubernetes object: at most 253 of a-z, 0-9, - and single dots")
     return text
 

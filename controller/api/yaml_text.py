@@ -129,6 +129,13 @@ def shortened(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def told(value: Any) -> str:
+    """A value that was read, as a message shows it: on one line, cut short, "nothing" for none."""
+    if value is None or value == "":
+        return "nothing"
+    return shortened(value if isinstance(value, str) else json.dumps(value, default=str))
+
+
 class _Reading:
     """One document on its way from nodes to plain values."""
 

@@ -14,6 +14,7 @@ from controller.cli.not_known import OF_WAITS, answer_code, unseen
 from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, talk
 from controller.cli.view import Where, view_of
+from controller.files.writing import write_text
 
 
 def look(
@@ -54,8 +55,5 @@ def look(
 def _write(path: Path, documents: str) -> None:
     if not documents:
         raise InputError((Mistake("--yaml-out", str(path), "no --config beside it: nothing is inferred then"),))
-    try:
-        path.write_text(documents, encoding="utf-8")
-    except OSError as error:
-        raise InputError((Mistake("--yaml-out", str(path), f"a file to write to ({error.strerror})"),)) from error
+    write_text(path, documents, "--yaml-out")
     talk(f"wrote the inferred documents to {path}; check them with: trimtab validate {path}")

@@ -5,6 +5,7 @@ Prints only. `baseline` reads the cluster, to find the Cohort that each tenant's
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from controller.api.yaml_text import Dumper
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text
 from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of, now
+from controller.files.reading import read_text
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests
 from controller.runtime.configuration import Configuration
@@ -87,7 +89,7 @@ def _site(config: list[Path], cluster: str = "default") -> Site:
 
 def _shared_gpus(text: str) -> tuple[str, int]:
     pool, _, gpus = text.partition("=")
-    if not pool or not gpus.isdecimal():
+    if not pool or not re.fullmatch("[0-9]{1,7}", gpus):
         raise InputError((Mistake("--shared", repr(text), "POOL=GPUS, such as h100=8"),))
     return pool, int(gpus)
 
@@ -102,8 +104,4 @@ def _looked(api: KubernetesApi) -> Picture:
 
 
 def _kept(baseline: Path) -> own.Baseline:
-    try:
-        text = baseline.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError((Mistake(str(baseline), str(error.strerror), "a baseline manifest"),)) from error
-    return own.read_baseline(text, str(baseline))
+    return own.read_baseline(read_text(baseline, "a baseline manifest"), str(baseline))

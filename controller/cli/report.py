@@ -19,6 +19,7 @@ from controller.cli.addresses import http_address
 from controller.cli.options import Config, Context, Kubeconfig
 from controller.cli.output import FINDINGS, OK, REFUSED, UNREACHABLE, print_text, talk
 from controller.cli.steering import NAMESPACE, Namespace
+from controller.files.writing import write_text
 from controller.policy.ledger import Ledger
 from controller.runtime.configuration import Configuration
 from controller.runtime.ledger_store import LedgerStore
@@ -145,8 +146,5 @@ def _write(text: str, out: Path | None) -> None:
     if out is None:
         print_text(text)
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError((Mistake("--out", str(out), f"a file to write to ({error.strerror})"),)) from error
+    write_text(out, text, "--out")
     talk(f"wrote {out}")

@@ -23,6 +23,7 @@ from controller.api.errors import InputError, Mistake
 from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
+from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.logs import log_as_json
@@ -96,13 +97,7 @@ def _watch_settings(time_scale: float) -> WatchSettings:
 
 
 def _probe_plan(file: Path) -> ProbePlan:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
-    except OSError as error:
-        raise InputError((Mistake(str(file), (error.strerror or "").lower(), "a file that can be read"),)) from error
-    return parse_probe_plan(text, str(file))
+    return parse_probe_plan(read_text(file, "a file that can be read, with YAML text"), str(file))
 
 
 def _url(option: str, text: str) -> str:

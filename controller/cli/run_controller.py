@@ -18,6 +18,7 @@ from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
 from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
+from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
@@ -104,11 +105,7 @@ def _token(file: Path | None) -> str:
     """The token in that file; "" without a file. Raises InputError."""
     if file is None:
         return ""
-    try:
-        token = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        place = f"--webhook-token-file {file}"
-        raise InputError((Mistake(place, str(error), "a file with the token in UTF-8"),)) from error
+    token = read_text(file, "a file with the token", "--webhook-token-file").strip()
     if not token:
         raise InputError((Mistake(f"--webhook-token-file {file}", "an empty file", "a token"),))
     return token

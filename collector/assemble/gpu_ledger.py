@@ -97,7 +97,7 @@ class PoolLedger:
     """GPUs per pod that most of the pool's work asks for."""
     holders: tuple[HeldGpus, ...] = ()
     not_seen: frozenset[str] = frozenset()
-    """Kinds of objects that could not be read. Without pods only `total` means anything, without nodes no count does."""
+    """Kinds of objects that could not be read. Without pods only `total` means anything, without nodes nothing does."""
 
     @property
     def held(self) -> int:

@@ -5,6 +5,7 @@ The address is bound before the server starts, so that a port in use is an error
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 import time
@@ -23,6 +24,11 @@ from starlette.routing import Route
 
 _START_SECONDS = 10.0
 _DRAIN_SECONDS = 3
+_NOT_LISTENING = {
+    errno.EADDRINUSE: "is in use already",
+    errno.EACCES: "needs more rights",
+    errno.EADDRNOTAVAIL: "is no address of this machine",
+}
 
 
 class ListenError(Exception):
@@ -96,7 +102,8 @@ class HttpServer:
         try:
             bound = socket.create_server((host, port), family=family, backlog=128)
         except OSError as error:
-            raise ListenError(f"{host}:{port}: {error.strerror or error}") from error
+            words = _NOT_LISTENING.get(error.errno or 0, "can not be listened on")
+            raise ListenError(f"{host}:{port} {words}") from error
         self._socket = bound
         self._thread = threading.Thread(target=self._server.run, args=([bound],), name="metrics", daemon=True)
         self._thread.start()

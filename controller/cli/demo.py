@@ -16,9 +16,9 @@ from collector.exporter.http import ListenError
 from collector.model.quantities import parse_duration
 from controller.api.errors import InputError, Mistake
 from controller.cli.demo_screen import closing_words, screen
-from controller.cli.listening import listen_address
+from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Format
-from controller.cli.output import FINDINGS, UNREACHABLE, Output, console, print_json, talk
+from controller.cli.output import FINDINGS, UNREACHABLE, Failed, Output, console, print_json, talk
 from controller.demo.monitoring import Programs, ProgramsMissing, find_programs, install_programs
 from controller.demo.performance import DemoBroken, Performance, Play
 from controller.demo.processes import NotInTime, ServiceFailed
@@ -80,10 +80,9 @@ def demo(
             summary = summary_of(performance)
             closing = closing_words(summary, performance.chronicle.told(12), performance.cluster.begins_at)
     except ListenError as error:
-        raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
+        raise not_free(listen, error) from error
     except (ProgramsMissing, ServiceFailed, NotInTime, DemoBroken) as error:
-        talk(str(error))
-        raise typer.Exit(UNREACHABLE) from None
+        raise Failed(f"The demo can not go on: {error}.", UNREACHABLE) from None
     if output is Output.JSON:
         print_json(summary.document())
     else:

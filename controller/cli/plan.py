@@ -12,7 +12,7 @@ from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
 from controller.cli.options import Context, Format, Kubeconfig, PrometheusUrl
-from controller.cli.output import FINDINGS, Output, console, print_json, section
+from controller.cli.output import FINDINGS, OK, Output, console, print_json, section, talk
 from controller.cli.steering import (
     NAMESPACE,
     Baseline,
@@ -20,6 +20,8 @@ from controller.cli.steering import (
     Documents,
     Namespace,
     TimeScale,
+    blind_code,
+    checked_baseline,
     now,
     one_shot,
     settings_for,
@@ -42,7 +44,8 @@ def plan(
 ) -> None:
     """Decide once on the cluster as it is, as if confirmed and allowed, and write nothing.
 
-    Exit code 1 when it would change something.
+    Exit code 1 when it would change something; 3 when it is blind, so that nothing can be decided; 4 when it is blind
+    for want of rights.
 
     Example: trimtab plan --config tenants/ --prometheus-url http://prometheus:9090
     """
@@ -50,6 +53,7 @@ def plan(
     controller = one_shot(settings, connect(kubeconfig, context))
     controller.actuator = NoWrites()
     documents = controller.configuration.load()
+    checked_baseline(controller)
     policy = documents.policy.scaled(time_scale)
     ledger = controller.store.load()
     observation = controller.observer.look(documents.site.scaled(time_scale), controller.baseline_source.read(), now())
@@ -58,10 +62,13 @@ def plan(
     report = TickReport(observation.snapshot.taken_at, policy.mode, "", outcome, observation, outcome.ledger)
     document = status_document(report)
     if output is Output.JSON:
-        print_json({**document, "would_change": _changed(document)})
+        print_json({**document, "would_change": None if document["blind"] else _changed(document)})
     else:
         _print(document)
-    raise typer.Exit(FINDINGS if _changed(document) else 0)
+    if document["blind"] and prometheus_url is None:
+        talk("Without --prometheus-url nothing can be decided.")
+    code = blind_code(document["blind"], observation.picture)
+    raise typer.Exit(code or (FINDINGS if _changed(document) else OK))
 
 
 def _changed(document: dict[str, Any]) -> list[str]:

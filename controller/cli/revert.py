@@ -11,6 +11,7 @@ from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
 from controller.cli.steering import NAMESPACE, Baseline, Namespace
@@ -88,7 +89,7 @@ def _marked(
         return tenant is None or change.tenant == tenant
 
     if identifier is not None and store.load().find(identifier) is None:
-        raise InputError((Mistake("change", repr(identifier), "the beginning of exactly one change's id"),))
+        raise InputError((Mistake("change", printable(identifier), "the beginning of exactly one change's id"),))
     for _ in range(_TRIES):
         try:
             return sent_back(store, wanted, because, hard=hard)

@@ -14,10 +14,20 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.cli.listening import listen_address
+from controller.cli.addresses import http_address
+from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
+from controller.cli.steering import (
+    NAMESPACE,
+    Baseline,
+    Cluster,
+    Documents,
+    Namespace,
+    TimeScale,
+    checked_baseline,
+    mode_of,
+)
 from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
 from controller.runtime.doorbell import Doorbell
@@ -66,24 +76,27 @@ def run_controller(
 
     Example: trimtab run controller --config /etc/trimtab --prometheus-url http://prometheus:9090
     """
-    log_as_json()
     address = listen_address(listen)
+    if prometheus_url is not None:
+        http_address("--prometheus-url", prometheus_url)
     settings = Settings(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
     doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     watch = ClusterWatch(connect(kubeconfig, context))
     loop = loop_for(settings, connect(kubeconfig, context, steering_limits(lease_seconds)), watch, doorbell)
     loop.controller.configuration.load()
+    checked_baseline(loop.controller)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    log_as_json()  # what a person must correct was told in sentences; from now on machines read
     watch.start()  # the lists come while the door is made
     web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)
     try:
         web.start()
         _until_stopped(loop, watch, stop)
     except ListenError as error:
-        raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
+        raise not_free(listen, error) from error
     finally:
         loop.lease.release()
         watch.stop()

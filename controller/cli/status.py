@@ -10,7 +10,7 @@ from rich.text import Text
 
 from collector.sources.kubernetes_api import connect
 from controller.cli.options import Context, Format, Kubeconfig
-from controller.cli.output import FINDINGS, Output, console, print_json, section, table, talk
+from controller.cli.output import FINDINGS, Failed, Output, console, print_json, section, table
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.runtime.status_store import read_status
 
@@ -29,8 +29,7 @@ def status(
     """
     document = read_status(connect(kubeconfig, context), namespace)
     if document is None:
-        talk(f"No controller has written a status in namespace {namespace}: trimtab run controller.")
-        raise typer.Exit(FINDINGS)
+        raise Failed(f"No controller has written a status in namespace {namespace}: trimtab run controller.", FINDINGS)
     if output is Output.JSON:
         print_json(document)
     else:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from collector.assemble.assemble import NEEDED_KINDS
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence
 from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
+from controller.api.yaml_text import printable
+from controller.cli.addresses import http_address
+from controller.cli.output import OK, REFUSED, UNREACHABLE
 from controller.runtime.assembly import Settings, controller_for, evidence_source
+from controller.runtime.control import BaselineSource
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
 from controller.runtime.observe import EvidenceSource
 from controller.runtime.tick import Controller
@@ -62,7 +68,12 @@ def settings_for(
     time_scale: float = 1.0,
     prometheus_url: str | None = None,
 ) -> Settings:
-    """Settings of a one-shot program, with the highest ceiling: what it may do is in the verb itself."""
+    """Settings of a one-shot program, with the highest ceiling: what it may do is in the verb itself.
+
+    Raises InputError.
+    """
+    if prometheus_url is not None:
+        http_address("--prometheus-url", prometheus_url)
     return Settings(tuple(config), cluster, namespace, Mode.ENFORCE, time_scale, baseline, prometheus_url)
 
 
@@ -76,6 +87,24 @@ def never_decides(why: str) -> EvidenceSource:
     return lambda site, now: Evidence(blind=(why,))
 
 
+def checked_baseline(controller: Controller) -> None:
+    """A baseline file that a person names must be good from the start: there is no earlier one to go by.
+
+    Raises InputError.
+    """
+    source = controller.baseline_source
+    if isinstance(source, BaselineSource) and source.file is not None:
+        source.read()
+
+
+def blind_code(reasons: Sequence[str], picture: Picture) -> int:
+    """The exit code of a program that could not act because it did not see, for these reasons."""
+    if not reasons:
+        return OK
+    unread = picture.unreadable.keys() & set(NEEDED_KINDS)
+    return REFUSED if len(unread) == len(reasons) and unread <= picture.forbidden else UNREACHABLE
+
+
 def now() -> float:
     """Wall clock, epoch seconds."""
     return time.time()
@@ -85,5 +114,5 @@ def mode_of(word: str) -> Mode:
     """The mode of that word. Raises InputError."""
     found = {mode.word: mode for mode in Mode}.get(word)
     if found is None:
-        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
+        raise InputError((Mistake("--max-mode", printable(word), "Observe, Recommend or Enforce"),))
     return found

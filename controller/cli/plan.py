@@ -11,19 +11,9 @@ from rich.text import Text
 from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
-from controller.cli.options import Context, Format, Kubeconfig, PrometheusUrl
+from controller.cli.options import Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
 from controller.cli.output import FINDINGS, Output, console, print_json, section
-from controller.cli.steering import (
-    NAMESPACE,
-    Baseline,
-    Cluster,
-    Documents,
-    Namespace,
-    TimeScale,
-    now,
-    one_shot,
-    settings_for,
-)
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, now, one_shot, settings_for
 from controller.policy.engine import decide
 from controller.runtime.status import status_document
 from controller.runtime.tick import TickReport

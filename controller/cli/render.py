@@ -20,9 +20,9 @@ from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import Dumper
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import UNREACHABLE, talk
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of, now
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, mode_of, now
 from controller.files.reading import read_text
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests

@@ -14,10 +14,11 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.cli.listening import listen_address
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.listening import listen_address, not_free
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, mode_of
+from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
 from controller.runtime.doorbell import Doorbell
@@ -34,14 +35,22 @@ MaxMode: TypeAlias = Annotated[
 ]
 RulesPrometheus: TypeAlias = Annotated[
     str | None,
-    typer.Option("--prometheus-url", help="Prometheus with Trimtab's rules. Without it nothing is ever changed."),
+    typer.Option(
+        "--prometheus-url",
+        parser=address_for("--prometheus-url"),
+        help="Prometheus with Trimtab's rules. Without it nothing is ever changed.",
+    ),
 ]
 TokenFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
+    typer.Option(
+        "--webhook-token-file",
+        parser=path_for("--webhook-token-file"),
+        help="File with the token that Alertmanager sends. Without it: shut.",
+    ),
 ]
 LeaseSeconds: TypeAlias = Annotated[
-    int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")
+    int, typer.Option("--lease-seconds", min=3, max=3600, help="A new controller waits this long for one that died.")
 ]
 
 
@@ -66,12 +75,12 @@ def run_controller(
 
     Example: trimtab run controller --config /etc/trimtab --prometheus-url http://prometheus:9090
     """
-    log_as_json()
-    address = listen_address(listen)
     settings = Settings(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
     doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
+    address = listen_address(listen)
+    log_as_json()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     watch = ClusterWatch(connect(kubeconfig, context))
@@ -83,7 +92,7 @@ def run_controller(
         web.start()
         _until_stopped(loop, watch, stop)
     except ListenError as error:
-        raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
+        raise not_free(listen, error) from error
     finally:
         loop.lease.release()
         watch.stop()

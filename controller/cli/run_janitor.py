@@ -7,20 +7,18 @@ import json
 import typer
 
 from collector.sources.kubernetes_api import connect
-from controller.cli.options import Context, Kubeconfig, ListenNotNeeded, MaxModeNotNeeded, PrometheusNotNeeded
-from controller.cli.output import REFUSED, talk
-from controller.cli.steering import (
-    NAMESPACE,
-    Baseline,
+from controller.cli.options import (
     Cluster,
+    Context,
     Documents,
-    Namespace,
+    Kubeconfig,
+    ListenNotNeeded,
+    MaxModeNotNeeded,
+    PrometheusNotNeeded,
     TimeScale,
-    never_decides,
-    now,
-    one_shot,
-    settings_for,
 )
+from controller.cli.output import REFUSED, talk
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, never_decides, now, one_shot, settings_for
 from controller.policy.change import Stage
 from controller.runtime.status import status_document
 

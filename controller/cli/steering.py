@@ -15,23 +15,28 @@ from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
+from controller.api.yaml_text import told
+from controller.cli.values import namespace_for, path_for
 from controller.runtime.assembly import Settings, controller_for, evidence_source
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
 from controller.runtime.observe import EvidenceSource
 from controller.runtime.tick import Controller
 
 Namespace: TypeAlias = Annotated[
-    str, typer.Option("--namespace", "-n", help="Namespace where Trimtab keeps its own objects.")
+    str,
+    typer.Option(
+        "--namespace", "-n", parser=namespace_for("--namespace"), help="Namespace where Trimtab keeps its own objects."
+    ),
 ]
 Baseline: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--baseline", help="Baseline manifest; else ConfigMap trimtab-baseline.", show_default=False),
+    typer.Option(
+        "--baseline",
+        parser=path_for("--baseline"),
+        help="Baseline manifest; else ConfigMap trimtab-baseline.",
+        show_default=False,
+    ),
 ]
-Documents: TypeAlias = Annotated[
-    list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents (may be repeated).")
-]
-Cluster: TypeAlias = Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")]
-TimeScale: TypeAlias = Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")]
 NAMESPACE = DEFAULT_NAMESPACE
 
 
@@ -85,5 +90,5 @@ def mode_of(word: str) -> Mode:
     """The mode of that word. Raises InputError."""
     found = {mode.word: mode for mode in Mode}.get(word)
     if found is None:
-        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
+        raise InputError((Mistake("--max-mode", told(word), "Observe, Recommend or Enforce"),))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -13,12 +12,12 @@ from rich.console import Console
 from rich.live import Live
 
 from collector.exporter.http import ListenError
-from collector.model.quantities import parse_duration
-from controller.api.errors import InputError, Mistake
 from controller.cli.demo_screen import closing_words, screen
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Format
 from controller.cli.output import FINDINGS, UNREACHABLE, Failed, Output, console, print_json, talk
+from controller.cli.stopping import stop_on_signals
+from controller.cli.values import duration_for, path_for, time_scale_for
 from controller.demo.monitoring import Programs, ProgramsMissing, find_programs, install_programs
 from controller.demo.performance import DemoBroken, Performance, Play
 from controller.demo.processes import NotInTime, ServiceFailed
@@ -29,28 +28,38 @@ from controller.demo.summary import Summary
 from controller.traces.philly_csv import read_trace
 
 _LOOK_SECONDS = 0.5
+_HIGHEST_TIME_SCALE = 600.0
 
 
 def demo(
     duration: Annotated[
-        str | None,
+        float | None,
         typer.Option(
-            "--for", help="End by itself after so long, such as 120s; without it: until Ctrl-C.", metavar="TIME"
+            "--for",
+            parser=duration_for("--for", 1.0, 7 * 86400.0, "a duration from 1s to 7d, such as 120s or 5m"),
+            help="End by itself after so long, such as 120s; without it: until Ctrl-C.",
+            metavar="TIME",
         ),
     ] = None,
     time_scale: Annotated[
-        float, typer.Option("--time-scale", min=1.0, max=600.0, help="So many times faster than real time.")
+        float,
+        typer.Option(
+            "--time-scale",
+            parser=time_scale_for("--time-scale", _HIGHEST_TIME_SCALE),
+            help="So many times faster than real time, from 1 to 600.",
+        ),
     ] = 120.0,
     trace: Annotated[
         Path | None,
         typer.Option(
             "--trace",
-            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp, "
-            "duration (seconds), num_gpus, cluster (who submitted).",
+            parser=path_for("--trace"),
+            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
+            "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
             metavar="FILE",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another day.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Another seed, another day.")] = 1,
     listen: Annotated[str, typer.Option("--listen", help="Address of the status page. Port 0: any free one.")] = (
         "127.0.0.1:0"
     ),
@@ -67,16 +76,13 @@ def demo(
 
     Example: trimtab demo --for 120s -o json
     """
-    seconds = None if duration is None else _seconds(duration)
     address = listen_address(listen)
     scenery, story = (DEMO_SITE, arranged(seed)) if trace is None else replayed(read_trace(trace).jobs, seed)
     play = Play(scenery, story, time_scale, seed, address)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     try:
         with Performance(play, _programs(), talk) as performance:
-            _watch(performance, stop, seconds, output)
+            _watch(performance, stop, duration, output)
             summary = summary_of(performance)
             closing = closing_words(summary, performance.chronicle.told(12), performance.cluster.begins_at)
     except ListenError as error:
@@ -131,13 +137,3 @@ def _programs() -> Programs:
         talk("Prometheus or Alertmanager is not here: installing them")
         found = install_programs()
     return found
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise InputError((Mistake("--for", repr(text), "a duration such as 120s or 5m"),)) from error
-    if seconds <= 0:
-        raise InputError((Mistake("--for", repr(text), "a duration above 0"),))
-    return seconds

@@ -14,6 +14,7 @@ from controller.cli.options import Config, Context, Format, Kubeconfig, Promethe
 from controller.cli.output import FINDINGS, OK, Output, console, print_json
 from controller.cli.records import header_record, tenant_facts_record, work_facts_record
 from controller.cli.subjects import subject
+from controller.cli.values import words_for
 from controller.cli.view import Where, view_of
 from controller.policy.change import Change
 from controller.policy.ledger_text import change_document
@@ -23,8 +24,9 @@ def explain(
     name: Annotated[
         str,
         typer.Argument(
+            parser=words_for("NAME", "the name of a workload, tenant or change"),
             help="A workload (name or namespace/name), a tenant, or the beginning of a change's id. "
-            "workload/…, tenant/… and change/… say which is meant."
+            "workload/…, tenant/… and change/… say which is meant.",
         ),
     ],
     kubeconfig: Kubeconfig = None,

@@ -13,6 +13,7 @@ from controller.cli.look_screen import look_screen
 from controller.cli.not_known import OF_WAITS, answer_code, unseen
 from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, talk
+from controller.cli.values import path_for
 from controller.cli.view import Where, view_of
 from controller.files.writing import write_text
 
@@ -24,7 +25,12 @@ def look(
     config: Config = None,
     yaml_out: Annotated[
         Path | None,
-        typer.Option("--yaml-out", help="Also write the inferred documents to this file.", show_default=False),
+        typer.Option(
+            "--yaml-out",
+            parser=path_for("--yaml-out"),
+            help="Also write the inferred documents to this file.",
+            show_default=False,
+        ),
     ] = None,
     output: Format = Output.TEXT,
 ) -> None:

@@ -11,15 +11,12 @@ from rich.text import Text
 from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
-from controller.cli.options import Context, Format, Kubeconfig, PrometheusUrl
+from controller.cli.options import Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, section, talk
 from controller.cli.steering import (
     NAMESPACE,
     Baseline,
-    Cluster,
-    Documents,
     Namespace,
-    TimeScale,
     blind_code,
     checked_baseline,
     now,

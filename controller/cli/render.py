@@ -19,10 +19,10 @@ from collector.model.tenancy import Engine, Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import Dumper, printable
-from controller.cli.options import Context, Kubeconfig
+from controller.api.yaml_text import Dumper, told
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of, now
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, mode_of, now
 from controller.files.reading import read_text
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests
@@ -90,7 +90,7 @@ def _site(config: list[Path], cluster: str = "default") -> Site:
 def _shared_gpus(text: str) -> tuple[str, int]:
     pool, _, gpus = text.partition("=")
     if not pool or not re.fullmatch("[0-9]{1,7}", gpus):
-        raise InputError((Mistake("--shared", printable(text), "POOL=GPUS, such as h100=8"),))
+        raise InputError((Mistake("--shared", told(text), "POOL=GPUS, such as h100=8"),))
     return pool, int(gpus)
 
 

@@ -15,10 +15,10 @@ from collector.model.reading import Known, Reading, Unknown
 from collector.sources.errors import CredentialsProblem, Forbidden, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
-from controller.cli.addresses import http_address
 from controller.cli.options import Config, Context, Kubeconfig
 from controller.cli.output import FINDINGS, OK, REFUSED, UNREACHABLE, print_text, talk
 from controller.cli.steering import NAMESPACE, Namespace
+from controller.cli.values import address_for, cluster_for, path_for
 from controller.files.writing import write_text
 from controller.policy.ledger import Ledger
 from controller.runtime.configuration import Configuration
@@ -41,7 +41,12 @@ class ReportForm(StrEnum):
 
 def weekly(
     prometheus_url: Annotated[
-        str, typer.Option("--prometheus-url", help="Prometheus that scrapes Trimtab's collector and keeps the week.")
+        str,
+        typer.Option(
+            "--prometheus-url",
+            parser=address_for("--prometheus-url"),
+            help="Prometheus that scrapes Trimtab's collector and keeps the week.",
+        ),
     ],
     week: Annotated[
         str | None, typer.Option("--week", help="ISO week such as 2026-W48. [default: the last closed one]")
@@ -50,14 +55,22 @@ def weekly(
     finish: Annotated[str | None, typer.Option("--to", help="The date or time before which the span ends.")] = None,
     time_zone: Annotated[str, typer.Option("--time-zone", help="Where weeks and dates begin at midnight.")] = "UTC",
     cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Cluster, as in its metrics; needed when there are several.")
+        str | None,
+        typer.Option(
+            "--cluster",
+            parser=cluster_for("--cluster"),
+            help="Cluster, as in its metrics; needed when there are several.",
+        ),
     ] = None,
     config: Config = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     namespace: Namespace = NAMESPACE,
     form: Annotated[ReportForm, typer.Option("--output", "-o", help="A page, or JSON.")] = ReportForm.HTML,
-    out: Annotated[Path | None, typer.Option("--out", help="File to write to. [default: standard output]")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=path_for("--out"), help="File to write to. [default: standard output]"),
+    ] = None,
 ) -> None:
     """Report a week: where every GPU-hour went, who waited, what Trimtab changed and what came of it.
 
@@ -71,7 +84,7 @@ def weekly(
     _need_pandas()
     window = _window(week, begin, finish, time_zone)
     ledger, asked = _ledger(kubeconfig, context, namespace)
-    report = _report(http_address("--prometheus-url", prometheus_url), cluster, config or [], ledger, window)
+    report = _report(prometheus_url, cluster, config or [], ledger, window)
     _write(_rendered(report, form), out)
     for reason in report.light_reasons:
         talk(f"data {report.light.value}: {reason}")

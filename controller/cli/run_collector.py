@@ -6,8 +6,6 @@ that it can not see. Only what a person must correct (documents, addresses, kube
 
 from __future__ import annotations
 
-import signal
-import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +19,9 @@ from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.addresses import http_address
 from controller.cli.listening import listen_address, not_free
-from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, MaxModeNotNeeded, TimeScale
+from controller.cli.stopping import stop_on_signals
+from controller.cli.values import path_for
 from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
@@ -29,7 +29,7 @@ from controller.runtime.logs import log_as_json
 
 
 def run_collector(
-    config: Annotated[list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents.")],
+    config: Documents,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     gpu_exporter: Annotated[
@@ -46,15 +46,19 @@ def run_collector(
     ] = None,
     rdma_probes: Annotated[
         Path | None,
-        typer.Option("--rdma-probes", help="File that names the pairs of nodes to probe with ucx_perftest."),
+        typer.Option(
+            "--rdma-probes",
+            parser=path_for("--rdma-probes"),
+            help="File that names the pairs of nodes to probe with ucx_perftest.",
+        ),
     ] = None,
     prometheus_url: Annotated[
         str | None,
         typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
     ] = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
-    cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
-    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+    cluster: Cluster = "default",
+    time_scale: TimeScale = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
@@ -76,12 +80,10 @@ def run_collector(
     )
     configuration = Configuration(config, cluster)
     configuration.load()
-    log_as_json()
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
+    log_as_json()  # what a person must correct was told in sentences; from now on machines read
     try:
         Collecting(settings, configuration, watch).run(stop)
     except ListenError as error:
@@ -94,4 +96,4 @@ def _watch_settings(time_scale: float) -> WatchSettings:
 
 
 def _probe_plan(file: Path) -> ProbePlan:
-    return parse_probe_plan(read_text(file, "a file that can be read, with YAML text"), str(file))
+    return parse_probe_plan(read_text(file, "a file with YAML text"), str(file))

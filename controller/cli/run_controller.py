@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -14,20 +13,12 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.cli.addresses import http_address
 from controller.cli.listening import listen_address, not_free
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED
-from controller.cli.steering import (
-    NAMESPACE,
-    Baseline,
-    Cluster,
-    Documents,
-    Namespace,
-    TimeScale,
-    checked_baseline,
-    mode_of,
-)
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, checked_baseline, mode_of
+from controller.cli.stopping import stop_on_signals
+from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
 from controller.runtime.doorbell import Doorbell
@@ -44,14 +35,22 @@ MaxMode: TypeAlias = Annotated[
 ]
 RulesPrometheus: TypeAlias = Annotated[
     str | None,
-    typer.Option("--prometheus-url", help="Prometheus with Trimtab's rules. Without it nothing is ever changed."),
+    typer.Option(
+        "--prometheus-url",
+        parser=address_for("--prometheus-url"),
+        help="Prometheus with Trimtab's rules. Without it nothing is ever changed.",
+    ),
 ]
 TokenFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
+    typer.Option(
+        "--webhook-token-file",
+        parser=path_for("--webhook-token-file"),
+        help="File with the token that Alertmanager sends. Without it: shut.",
+    ),
 ]
 LeaseSeconds: TypeAlias = Annotated[
-    int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")
+    int, typer.Option("--lease-seconds", min=3, max=3600, help="A new controller waits this long for one that died.")
 ]
 
 
@@ -76,19 +75,16 @@ def run_controller(
 
     Example: trimtab run controller --config /etc/trimtab --prometheus-url http://prometheus:9090
     """
-    address = listen_address(listen)
-    if prometheus_url is not None:
-        http_address("--prometheus-url", prometheus_url)
     settings = Settings(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
-    doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
+    doorbell = Doorbell(_token(webhook_token_file))
+    address = listen_address(listen)
     watch = ClusterWatch(connect(kubeconfig, context))
     loop = loop_for(settings, connect(kubeconfig, context, steering_limits(lease_seconds)), watch, doorbell)
     loop.controller.configuration.load()
     checked_baseline(loop.controller)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     log_as_json()  # what a person must correct was told in sentences; from now on machines read
     watch.start()  # the lists come while the door is made
     web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)

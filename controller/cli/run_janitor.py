@@ -8,15 +8,22 @@ import typer
 
 from collector.model.quantities import counted, format_time
 from collector.sources.kubernetes_api import connect
-from controller.cli.options import Context, Format, Kubeconfig, ListenNotNeeded, MaxModeNotNeeded, PrometheusNotNeeded
+from controller.cli.options import (
+    Cluster,
+    Context,
+    Documents,
+    Format,
+    Kubeconfig,
+    ListenNotNeeded,
+    MaxModeNotNeeded,
+    PrometheusNotNeeded,
+    TimeScale,
+)
 from controller.cli.output import REFUSED, UNREACHABLE, Output, print_json, print_text, talk
 from controller.cli.steering import (
     NAMESPACE,
     Baseline,
-    Cluster,
-    Documents,
     Namespace,
-    TimeScale,
     blind_code,
     checked_baseline,
     never_decides,

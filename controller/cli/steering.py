@@ -17,9 +17,9 @@ from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
-from controller.api.yaml_text import printable
-from controller.cli.addresses import http_address
+from controller.api.yaml_text import told
 from controller.cli.output import OK, REFUSED, UNREACHABLE
+from controller.cli.values import namespace_for, path_for
 from controller.runtime.assembly import Settings, controller_for, evidence_source
 from controller.runtime.control import BaselineSource
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
@@ -27,17 +27,20 @@ from controller.runtime.observe import EvidenceSource
 from controller.runtime.tick import Controller
 
 Namespace: TypeAlias = Annotated[
-    str, typer.Option("--namespace", "-n", help="Namespace where Trimtab keeps its own objects.")
+    str,
+    typer.Option(
+        "--namespace", "-n", parser=namespace_for("--namespace"), help="Namespace where Trimtab keeps its own objects."
+    ),
 ]
 Baseline: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--baseline", help="Baseline manifest; else ConfigMap trimtab-baseline.", show_default=False),
+    typer.Option(
+        "--baseline",
+        parser=path_for("--baseline"),
+        help="Baseline manifest; else ConfigMap trimtab-baseline.",
+        show_default=False,
+    ),
 ]
-Documents: TypeAlias = Annotated[
-    list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents (may be repeated).")
-]
-Cluster: TypeAlias = Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")]
-TimeScale: TypeAlias = Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")]
 NAMESPACE = DEFAULT_NAMESPACE
 
 
@@ -68,12 +71,7 @@ def settings_for(
     time_scale: float = 1.0,
     prometheus_url: str | None = None,
 ) -> Settings:
-    """Settings of a one-shot program, with the highest ceiling: what it may do is in the verb itself.
-
-    Raises InputError.
-    """
-    if prometheus_url is not None:
-        http_address("--prometheus-url", prometheus_url)
+    """Settings of a one-shot program, with the highest ceiling: what it may do is in the verb itself."""
     return Settings(tuple(config), cluster, namespace, Mode.ENFORCE, time_scale, baseline, prometheus_url)
 
 
@@ -114,5 +112,5 @@ def mode_of(word: str) -> Mode:
     """The mode of that word. Raises InputError."""
     found = {mode.word: mode for mode in Mode}.get(word)
     if found is None:
-        raise InputError((Mistake("--max-mode", printable(word), "Observe, Recommend or Enforce"),))
+        raise InputError((Mistake("--max-mode", told(word), "Observe, Recommend or Enforce"),))
     return found

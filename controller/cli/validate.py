@@ -12,12 +12,17 @@ from controller.api.errors import InputError, Mistake
 from controller.cli.failure import failure_of
 from controller.cli.options import Format
 from controller.cli.output import BAD_INPUT, Output, print_json, print_text, talk
+from controller.cli.values import path_for
 from controller.runtime.configuration import Configuration
 
 
 def validate(
     files: Annotated[
-        list[Path], typer.Argument(help="Files, or folders of *.yaml files, with one Policy and its Tenants.")
+        list[Path],
+        typer.Argument(
+            parser=path_for("FILES"),
+            help="Files, or folders of *.yaml and *.yml files, with one Policy and its Tenants.",
+        ),
     ],
     output: Format = Output.TEXT,
 ) -> None:

@@ -102,7 +102,7 @@ def _opened(path: Path, expected: str, option: str) -> BinaryIO:
     if file is None:
         os.close(descriptor)
         kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "no file")
-        raise mistaken(path, kind, f"{expected}, in a regular file", option)
+        raise mistaken(path, kind, expected, option)
     return file
 
 

@@ -6,6 +6,7 @@ intents, and `controller.runtime` writes objects until they agree with it. Equal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -182,4 +183,5 @@ def _wake_at(now: float, policy: Policy, ledger: Ledger) -> float:
     moments = [now + policy.cadence.tick_seconds]
     for change in ledger.active:
         moments += [change.expires_at, change.forecast.ready_by]
-    return min(moment for moment in moments if moment > now)
+    # Where even the tick is shorter than what a clock can tell apart, at once: always later than now.
+    return min((moment for moment in moments if moment > now), default=math.nextafter(now, math.inf))

@@ -17,7 +17,7 @@ from controller.files.reading import read_text, trouble_in_words
 
 _CONFIG_MAP_VERSION = "..data"
 _ENDINGS = (".yaml", ".yml")
-_EXPECTED = "a file that can be read, with YAML text"
+_EXPECTED = "a file with YAML text"
 
 
 class Configuration:
@@ -75,7 +75,7 @@ class Configuration:
             folder = link.resolve(strict=True) if link.is_symlink() else path
             names = sorted(entry.name for entry in folder.iterdir() if entry.suffix in _ENDINGS)
         except OSError as error:
-            mistakes.append(Mistake(printable(str(path)), trouble_in_words(error), "a file or folder that can be read"))
+            mistakes.append(Mistake(printable(str(path)), trouble_in_words(error), "a file or folder with YAML text"))
             return []
         visible = [name for name in names if not name.startswith(".")]
         if not visible:

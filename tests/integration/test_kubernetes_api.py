@@ -14,6 +14,7 @@ from collector.sources.errors import (
     CredentialsProblem,
     Forbidden,
     Gone,
+    Invalid,
     Malformed,
     NotFound,
     SourceError,
@@ -286,3 +287,20 @@ def test_a_missing_kubeconfig_and_an_unknown_context_are_problems(server: FakeAp
         connect(tmp_path / "nowhere")
     with pytest.raises(CredentialsProblem, match="other"):
         connect(server.kubeconfig(tmp_path), "other")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/namespaces/../../secrets", "/api/v1/./pods", "/api/v1//pods", "/api/v1/pods/", "api/v1/pods", "/.."],
+)
+def test_a_path_that_leads_elsewhere_is_never_asked_for(server: FakeApiServer, api: KubernetesApi, path: str) -> None:
+    with pytest.raises(Invalid):
+        api.get(path)
+    assert server.asked == []
+
+
+def test_the_signs_of_a_name_stay_in_its_part_of_the_path(server: FakeApiServer, api: KubernetesApi) -> None:
+    with pytest.raises(NotFound):
+        api.get("/api/v1/namespaces/a?b#c d%2e/pods")
+    (asked,) = server.asked
+    assert (asked.path, asked.query) == ("/api/v1/namespaces/a%3Fb%23c%20d%252e/pods", {})

@@ -33,7 +33,7 @@ def test_a_file_behind_a_link_is_read(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_at_once_though_nobody_writes_to_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert refused(tmp_path / "pipe") == Mistake(str(tmp_path / "pipe"), "a pipe", "a manifest, in a regular file")
+    assert refused(tmp_path / "pipe") == Mistake(str(tmp_path / "pipe"), "a pipe", "a manifest")
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -30,6 +30,17 @@ from controller.traces.philly_csv import read_trace
 _LOOK_SECONDS = 0.5
 _HIGHEST_TIME_SCALE = 600.0
 
+Trace: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        parser=path_for("--trace"),
+        help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
+        "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
+        metavar="FILE",
+    ),
+]
+
 
 def demo(
     duration: Annotated[
@@ -49,16 +60,7 @@ def demo(
             help="So many times faster than real time, from 1 to 600.",
         ),
     ] = 120.0,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace",
-            parser=path_for("--trace"),
-            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
-            "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
-            metavar="FILE",
-        ),
-    ] = None,
+    trace: Trace = None,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Another seed, another day.")] = 1,
     listen: Annotated[str, typer.Option("--listen", help="Address of the status page. Port 0: any free one.")] = (
         "127.0.0.1:0"

@@ -102,7 +102,8 @@ def _show_usage(error: Exception) -> None:
 
 
 def _without_cluster(problem: CredentialsProblem) -> str:
-    return f"{problem}. Say which cluster with --kubeconfig FILE, or see Trimtab without one: trimtab demo."
+    said = str(problem).rstrip(".")
+    return f"{said}. Say which cluster with --kubeconfig FILE, or see Trimtab without one: trimtab demo."
 
 
 def _of_source(error: SourceError | ApplyError) -> Failure:

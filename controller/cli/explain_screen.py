@@ -13,7 +13,7 @@ from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.explain_facts import TenantFacts, WorkFacts
 from controller.cli.look_screen import WAIT_COLUMNS, borrowed, nobody_waits, use_cells, wait_row, waits_title
-from controller.cli.output import NotedRows, left, right, section, shortened, table
+from controller.cli.output import CountTable, NotedRows, left, right, section, shortened, table
 from controller.cli.view import View
 from controller.policy.change import Change, WorkRef
 
@@ -122,9 +122,9 @@ def _use(facts: TenantFacts) -> str:
     return told + (f"; of {facts.unread} more it is not known." if facts.unread else ".")
 
 
-def _states(states: tuple[TenantPool, ...], view: View) -> Table:
+def _states(states: tuple[TenantPool, ...], view: View) -> CountTable:
     titles = ("GUARANTEE", "FLOAT", "BURST", "CEILING", "USED", "BORROWED", "WAITING", "SHORT")
-    shown = table(left("POOL"), *(right(title) for title in titles))
+    shown = CountTable(("POOL",), titles)
     for state in states:
         agreed = state.entitlement
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)

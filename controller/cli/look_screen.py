@@ -13,7 +13,7 @@ from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.look_report import MOST_LISTED, LookReport
 from controller.cli.not_known import gap_section
-from controller.cli.output import NotedRows, left, right, section, shortened, table
+from controller.cli.output import CountTable, NotedRows, left, right, section, shortened, table
 from controller.cli.view import View
 
 WAIT_COLUMNS = (right("WAITED"), right("LIMIT"), right("GPUS"), left("TENANT"), left("WORK"), left("NAMED"))
@@ -82,10 +82,7 @@ def _head(report: LookReport) -> RenderableType:
 
 def _gpus(report: LookReport) -> RenderableType:
     view = report.view
-    shown = table(
-        left("POOL"),
-        *(right(title) for title in ("GPUS", "ACTIVE", "IDLE-HELD", "FREE", "STRANDED", "SICK", "UNKNOWN")),
-    )
+    shown = CountTable(("POOL",), ("GPUS", "ACTIVE", "IDLE-HELD", "FREE", "STRANDED", "SICK", "UNKNOWN"))
     for ledger in view.ledgers:
         shown.add_row(*_ledger_cells(ledger, ledger.pool or f"(no pool: {ledger.resource})", report))
     if len(view.ledgers) > 1:
@@ -175,11 +172,7 @@ def _lies(lies: tuple[Lie, ...]) -> Iterator[RenderableType]:
 
 def _tenants(report: LookReport) -> RenderableType:
     view = report.view
-    shown = table(
-        left("TENANT"),
-        left("POOL"),
-        *(right(title) for title in ("GUARANTEE", "FLOAT", "USED", "BORROWED", "WAITING", "SHORT")),
-    )
+    shown = CountTable(("TENANT", "POOL"), ("GUARANTEE", "FLOAT", "USED", "BORROWED", "WAITING", "SHORT"))
     for state in view.snapshot.tenants:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
         agreed = str(state.entitlement.guarantee)

@@ -165,6 +165,44 @@ class NotedRows:
         return widths
 
 
+class CountTable:
+    """Rows of numbers behind their names: a table where it fits, else each row in words that fill the lines."""
+
+    def __init__(self, names: Sequence[str], counts: Sequence[str]) -> None:
+        self._names, self._titles = len(names), (*names, *counts)
+        self._rows: list[tuple[tuple[Text, ...], str]] = []
+
+    def add_row(self, *cells: str | Text, style: str = "") -> None:
+        """A cell for each title."""
+        self._rows.append((tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells), style))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        """The form that the width allows."""
+        if self._width() > options.max_width:
+            yield from map(self._in_words, self._rows)
+            return
+        columns = (left(title) if at < self._names else right(title) for at, title in enumerate(self._titles))
+        shown = table(*columns)
+        for cells, style in self._rows:
+            shown.add_row(*cells, style=style)
+        yield shown
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As wide as the table, so that no line is filled up with blanks to the screen's end."""
+        return Measurement(1, min(options.max_width, self._width()))
+
+    def _width(self) -> int:
+        lines = [self._titles, *(tuple(map(str, cells)) for cells, _ in self._rows)]
+        return sum(max(map(cell_len, column)) + 2 for column in zip(*lines, strict=True)) - 2
+
+    def _in_words(self, row: tuple[tuple[Text, ...], str]) -> Text:
+        cells, _ = row
+        words = Text(" ".join(map(str, cells[: self._names])), style="bold")
+        for at, (title, cell) in enumerate(zip(self._titles[self._names :], cells[self._names :], strict=True)):
+            words.append(f"{', ' if at else ': '}{title.lower()} ", style="not bold").append_text(cell)
+        return words
+
+
 def shortened(names: Sequence[str], most: int = 3) -> str:
     """The first names, and how many more there are."""
     listed = ", ".join(names[:most])

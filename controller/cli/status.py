@@ -8,6 +8,7 @@ import typer
 from rich.table import Column
 from rich.text import Text
 
+from collector.model.quantities import counted
 from collector.sources.kubernetes_api import connect
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import FINDINGS, Failed, Output, console, print_json, section, table
@@ -74,7 +75,8 @@ def _finding(item: dict[str, Any]) -> str:
 def _change(item: dict[str, Any]) -> str:
     verdict = f", {item['verdict']}" if item["verdict"] else ""
     back = f" Going back: {item['return_reason']}." if item["return_reason"] else ""
-    return f"{item['id']} ({item['stage']}{verdict}; {item['given']} of {item['amount']} GPUs): {item['reason']}{back}"
+    moved = f"{item['given']} of {counted(item['amount'], 'GPU')}"
+    return f"{item['id']} ({item['stage']}{verdict}; {moved}): {item['reason']}{back}"
 
 
 def _ended(item: dict[str, Any]) -> str:

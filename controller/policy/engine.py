@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from collector.model.quantities import format_time
+from collector.model.quantities import counted, format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
 from controller.policy.change import IDLE, Change, Stage, WorkRef
@@ -128,7 +128,7 @@ def _told(proposal: Proposal) -> str:
     names = _named(forecast.ready)
     may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"
     return (
-        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {proposal.amount} GPUs from "
+        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {counted(proposal.amount, 'GPU')} from "
         f"{proposal.source_name} to {proposal.destination.name}, so that {names} can start by "
         f"{format_time(forecast.ready_by)}; {may}."
     )

@@ -170,7 +170,7 @@ def _sentence(snapshot: Snapshot, decisions: Sequence[Decision], ledger: Ledger)
         return decisions[0].sentence
     active = ledger.active
     if active:
-        return f"All objectives hold; {len(active)} change(s) in force, the next ends by {_next_end(active)}."
+        return f"All objectives hold; {counted(len(active), 'change')} in force, the next ends by {_next_end(active)}."
     return "All objectives hold; nothing to do."
 
 

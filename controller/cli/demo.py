@@ -6,7 +6,7 @@ import signal
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -31,34 +31,39 @@ _LOOK_SECONDS = 0.5
 _HIGHEST_TIME_SCALE = 600.0
 
 
+Duration: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--for",
+        parser=duration_for("--for", 1.0, 7 * 86400.0, "a duration from 1s to 7d, such as 120s or 5m"),
+        help="End by itself after so long, such as 120s; without it: until Ctrl-C.",
+        metavar="TIME",
+    ),
+]
+DemoTimeScale: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--time-scale",
+        parser=time_scale_for("--time-scale", _HIGHEST_TIME_SCALE),
+        help="So many times faster than real time, from 1 to 600.",
+    ),
+]
+TraceFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        parser=path_for("--trace"),
+        help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
+        "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
+        metavar="FILE",
+    ),
+]
+
+
 def demo(
-    duration: Annotated[
-        float | None,
-        typer.Option(
-            "--for",
-            parser=duration_for("--for", 1.0, 7 * 86400.0, "a duration from 1s to 7d, such as 120s or 5m"),
-            help="End by itself after so long, such as 120s; without it: until Ctrl-C.",
-            metavar="TIME",
-        ),
-    ] = None,
-    time_scale: Annotated[
-        float,
-        typer.Option(
-            "--time-scale",
-            parser=time_scale_for("--time-scale", _HIGHEST_TIME_SCALE),
-            help="So many times faster than real time, from 1 to 600.",
-        ),
-    ] = 120.0,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace",
-            parser=path_for("--trace"),
-            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
-            "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
-            metavar="FILE",
-        ),
-    ] = None,
+    duration: Duration = None,
+    time_scale: DemoTimeScale = 120.0,
+    trace: TraceFile = None,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Another seed, another day.")] = 1,
     listen: Annotated[str, typer.Option("--listen", help="Address of the status page. Port 0: any free one.")] = (
         "127.0.0.1:0"

@@ -16,7 +16,7 @@ from kubernetes.config import incluster_config
 from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.kube_config import load_kube_config
 from urllib3.exceptions import HTTPError
-from yaml import YAMLError
+from yaml import MarkedYAMLError, YAMLError
 
 from collector.sources.errors import CredentialsProblem
 
@@ -74,9 +74,18 @@ def _configuration(kubeconfig: Path | None, context: str | None) -> Configuratio
                 persist_config=False,
             )
     except (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
-        # The library meets a document of the wrong shape with whatever Python says about it.
-        raise CredentialsProblem(place, f"gives no address and identity: {problem}") from problem
+        raise CredentialsProblem(place, f"gives no address and identity: {_in_words(problem)}") from problem
     return configuration
+
+
+def _in_words(problem: Exception) -> str:
+    """Why it gives none. The library meets a document of the wrong shape with whatever Python says about it."""
+    if isinstance(problem, ConfigException):
+        said = str(problem).removeprefix("Invalid kube-config file. ").rstrip(".")
+        return "no such file" if said == "No configuration found" else said
+    if isinstance(problem, MarkedYAMLError) and problem.problem_mark is not None:
+        return f"no YAML from line {problem.problem_mark.line + 1} on"
+    return "it can not be read" if isinstance(problem, OSError) else "it has not the shape of a kubeconfig"
 
 
 def _pool(configuration: Configuration) -> urllib3.PoolManager:

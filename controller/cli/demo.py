@@ -30,7 +30,24 @@ from controller.traces.philly_csv import read_trace
 _LOOK_SECONDS = 0.5
 _HIGHEST_TIME_SCALE = 600.0
 
-Trace: TypeAlias = Annotated[
+Duration: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--for",
+        parser=duration_for("--for", 1.0, 7 * 86400.0, "a duration from 1s to 7d, such as 120s or 5m"),
+        help="End by itself after so long, such as 120s; without it: until Ctrl-C.",
+        metavar="TIME",
+    ),
+]
+DemoTimeScale: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--time-scale",
+        parser=time_scale_for("--time-scale", _HIGHEST_TIME_SCALE),
+        help="So many times faster than real time, from 1 to 600.",
+    ),
+]
+TraceFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--trace",
@@ -43,24 +60,9 @@ Trace: TypeAlias = Annotated[
 
 
 def demo(
-    duration: Annotated[
-        float | None,
-        typer.Option(
-            "--for",
-            parser=duration_for("--for", 1.0, 7 * 86400.0, "a duration from 1s to 7d, such as 120s or 5m"),
-            help="End by itself after so long, such as 120s; without it: until Ctrl-C.",
-            metavar="TIME",
-        ),
-    ] = None,
-    time_scale: Annotated[
-        float,
-        typer.Option(
-            "--time-scale",
-            parser=time_scale_for("--time-scale", _HIGHEST_TIME_SCALE),
-            help="So many times faster than real time, from 1 to 600.",
-        ),
-    ] = 120.0,
-    trace: Trace = None,
+    duration: Duration = None,
+    time_scale: DemoTimeScale = 120.0,
+    trace: TraceFile = None,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Another seed, another day.")] = 1,
     listen: Annotated[str, typer.Option("--listen", help="Address of the status page. Port 0: any free one.")] = (
         "127.0.0.1:0"

@@ -7,7 +7,7 @@ that it can not see. Only what a person must correct (documents, addresses, kube
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -27,35 +27,40 @@ from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.logs import log_as_json
 
+GpuExporters: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
+]
+CephUrls: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ceph-url",
+        help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+        metavar="URL",
+    ),
+]
+RdmaProbes: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--rdma-probes",
+        parser=path_for("--rdma-probes"),
+        help="File that names the pairs of nodes to probe with ucx_perftest.",
+    ),
+]
+CollectedBy: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
+]
+
 
 def run_collector(
     config: Documents,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    gpu_exporter: Annotated[
-        list[str] | None,
-        typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
-    ] = None,
-    ceph_url: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ceph-url",
-            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
-            metavar="URL",
-        ),
-    ] = None,
-    rdma_probes: Annotated[
-        Path | None,
-        typer.Option(
-            "--rdma-probes",
-            parser=path_for("--rdma-probes"),
-            help="File that names the pairs of nodes to probe with ucx_perftest.",
-        ),
-    ] = None,
-    prometheus_url: Annotated[
-        str | None,
-        typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
-    ] = None,
+    gpu_exporter: GpuExporters = None,
+    ceph_url: CephUrls = None,
+    rdma_probes: RdmaProbes = None,
+    prometheus_url: CollectedBy = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Cluster = "default",
     time_scale: TimeScale = 1.0,

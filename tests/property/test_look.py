@@ -111,9 +111,12 @@ def test_the_columns_of_the_ledger_add_up_to_every_gpu_that_is_known(maker: Pict
 @given(makers())
 def test_inferred_documents_are_good_documents_of_the_same_tenants(maker: PictureMaker) -> None:
     view = view_of_picture(maker.picture())
-    parsed = parse_documents(look_report(view).documents, "inferred")
+    text = look_report(view).documents
+    parsed = parse_documents(text, "inferred")
     assert [tenant.name for tenant in parsed.site.tenants] == [tenant.name for tenant in view.site.tenants]
-    assert {pool.name for pool in parsed.site.pools} == {pool.name for pool in view.site.pools}
+    left_out = {pool.name for pool in view.site.pools if f"Left out: pool {pool.name}, whose nodes" in text}
+    assert {pool.name for pool in parsed.site.pools} | left_out == {pool.name for pool in view.site.pools}
+    assert not left_out or len(parsed.site.pools) > 0
 
 
 @given(makers(), devices(), st.sampled_from([40, 80, 120]), st.sets(st.sampled_from(NEEDED_KINDS)))

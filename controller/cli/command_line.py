@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
+from controller.cli.output import print_text
 from controller.cli.verb import Verb
 
 _COMPLETION = "_TRIMTAB_COMPLETE"
@@ -70,7 +71,7 @@ def _named_only() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"trimtab {version('trimtab')}")
+        print_text(f"trimtab {version('trimtab')}\n")
         raise typer.Exit
 
 

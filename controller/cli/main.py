@@ -17,6 +17,7 @@ from controller.cli.verb import Verb
 
 _BAD_INPUT: Final = 2
 _STOPPED: Final = 130
+_READER_GONE: Final = 141
 
 VERBS: Final = (
     Verb("look", "controller.cli.look:look", "One screen: where every GPU stands, who waits and why, what is wrong."),
@@ -51,7 +52,8 @@ def main() -> NoReturn:
     code = run(sys.argv[1:], name)
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            if stream is not None:  # as it is where whoever calls has closed it
+                stream.flush()
         except OSError:
             # Said already where that was possible; the interpreter would say it again, with another exit code.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -65,6 +67,8 @@ def run(arguments: Sequence[str], name: str = "trimtab") -> int:
 
         return carry_out(VERBS, _GROUPS, arguments, name)
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # so ends the library that prints the help
+            return _READER_GONE
         return end.code if isinstance(end.code, int) else _BAD_INPUT
     except KeyboardInterrupt:
         return _STOPPED

@@ -5,6 +5,8 @@ Nothing here knows what is printed. Without a terminal there is no colour; the w
 
 from __future__ import annotations
 
+import errno
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -55,6 +57,8 @@ class Output(StrEnum):
 @contextmanager
 def _writing() -> Iterator[None]:
     """Tells a stdout that takes nothing from every other trouble with files."""
+    if sys.stdout is None:
+        raise Unwritten(OSError(errno.EBADF, "closed"))
     try:
         yield
     except OSError as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import io
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from collector.sources.errors import CredentialsProblem, Forbidden, SourceError,
 from controller.api.errors import ApplyError, InputError, Mistake
 from controller.cli.main import run
 from controller.cli.output import Failed
+from tests.views import starving_site, view_of_picture
 
 COMMAND = (sys.executable, "-c", "from controller.cli.main import main; main()")
 PODS = Forbidden("GET", "/api/v1/pods", 'User "ann" cannot list resource "pods"', status=403, reason="Forbidden")
@@ -158,10 +161,11 @@ def test_an_answer_that_can_not_be_written_is_said(arguments: list[str], tmp_pat
     assert (done.returncode, done.stderr) == (74, "The answer can not be written: a place with no room left.\n")
 
 
-def test_a_reader_that_has_gone_ends_it_quietly(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [["validate", "policy.yaml"], ["--version"], ["look", "--help"]])
+def test_a_reader_that_has_gone_ends_it_quietly(arguments: list[str], tmp_path: Path) -> None:
     _policy(tmp_path)
     with subprocess.Popen(
-        [*COMMAND, "validate", "policy.yaml"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -185,3 +189,26 @@ def test_all_errors_of_sources_have_an_exit_code_of_the_contract(
 
 def _below(kind: type[SourceError]) -> set[type[SourceError]]:
     return {kind}.union(*map(_below, kind.__subclasses__()))
+
+
+class _Gone(io.StringIO):
+    """A stream whose reader has gone."""
+
+    def flush(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+def test_a_screen_whose_reader_has_gone_ends_it_quietly_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = view_of_picture(starving_site().picture())
+    monkeypatch.setattr("controller.cli.look.view_of", lambda *_: view)
+    monkeypatch.setattr("sys.stdout", _Gone())
+    assert run(["look"]) == 141
+    assert capsys.readouterr().err == ""
+
+
+def test_a_closed_stdout_is_an_answer_that_can_not_be_written() -> None:
+    line = shlex.join([*COMMAND, "--version"])
+    done = subprocess.run(["/bin/sh", "-c", f"{line} >&-"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (74, "The answer can not be written: a place that can not be used.\n")

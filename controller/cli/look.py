@@ -28,7 +28,7 @@ def look(
         typer.Option(
             "--yaml-out",
             parser=path_for("--yaml-out"),
-            help="Also write the inferred documents to this file.",
+            help="Write the inferred documents to this file instead of printing them.",
             show_default=False,
         ),
     ] = None,
@@ -37,7 +37,7 @@ def look(
     """Look at a cluster: where every GPU stands, who waits and why, what can never start, which settings lie.
 
     Needs rights to read, and no configuration: tenants are inferred from Kueue queues, KubeSphere workspaces, quotas
-    and namespaces. Writes nothing to the cluster.
+    and namespaces, and printed as YAML before the screen, to be corrected and kept. Writes nothing to the cluster.
 
     Example: [bold]trimtab look --context prod --prometheus-url http://localhost:9090[/bold]
 
@@ -52,6 +52,9 @@ def look(
         print_json(report_record(report))
     else:
         screen = console()
+        if yaml_out is None and report.documents:
+            # Before the screen, which is what people want to have before their eyes at the end.
+            screen.out(report.documents, highlight=False)
         for part in look_screen(report):
             screen.print(part)
     code = answer_code(view.picture, OF_WAITS) if unseen(view.picture, ("nodes",)) else OK

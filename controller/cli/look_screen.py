@@ -177,7 +177,7 @@ def _tenants(report: LookReport) -> RenderableType:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
         agreed = str(state.entitlement.guarantee)
         shown.add_row(state.tenant, state.pool, agreed, floating, *use_cells(state, view))
-    title = "Tenants" if view.inferred is None else "Tenants, as inferred (as YAML: --yaml-out FILE)"
+    title = "Tenants" if view.inferred is None else "Tenants, as inferred (--yaml-out FILE writes the YAML)"
     notes = [Text(f"To decide: {note}.", style="italic") for note in view.inferred.notes] if view.inferred else []
     none = "Not known." if view.use_hidden else "None: nothing has to do with GPUs."
     return section(title, shown if view.snapshot.tenants else Text(none), *notes)

@@ -35,7 +35,7 @@ CephUrls: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--ceph-url",
-        help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+        help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
         metavar="URL",
     ),
 ]

@@ -6,8 +6,6 @@ that it can not see. Only what a person must correct (documents, addresses, kube
 
 from __future__ import annotations
 
-import signal
-import threading
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -22,6 +20,7 @@ from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.addresses import http_address
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, MaxModeNotNeeded, TimeScale
+from controller.cli.stopping import stop_event
 from controller.cli.values import path_for
 from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
@@ -89,9 +88,7 @@ def run_collector(
     log_as_json()
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_event()
     try:
         Collecting(settings, configuration, watch).run(stop)
     except ListenError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -18,6 +17,7 @@ from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED
 from controller.cli.steering import NAMESPACE, Baseline, Namespace, mode_of
+from controller.cli.stopping import stop_event
 from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
@@ -78,11 +78,10 @@ def run_controller(
     settings = Settings(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
-    doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
+    doorbell = Doorbell(_token(webhook_token_file))
     address = listen_address(listen)
     log_as_json()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_event()
     watch = ClusterWatch(connect(kubeconfig, context))
     loop = loop_for(settings, connect(kubeconfig, context, steering_limits(lease_seconds)), watch, doorbell)
     loop.controller.configuration.load()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -12,24 +14,26 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 
 from collector.exporter.http import ListenError
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
+from controller.api.errors import InputError, Mistake
 from controller.cli.demo_screen import closing_words, screen
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Format
 from controller.cli.output import FINDINGS, UNREACHABLE, Failed, Output, console, print_json, talk
-from controller.cli.stopping import stop_on_signals
+from controller.cli.stopping import stop_event
 from controller.cli.values import duration_for, path_for, time_scale_for
 from controller.demo.monitoring import Programs, ProgramsMissing, find_programs, install_programs
 from controller.demo.performance import DemoBroken, Performance, Play
 from controller.demo.processes import NotInTime, ServiceFailed
 from controller.demo.replay import replayed
-from controller.demo.scenery import DEMO_SITE
-from controller.demo.story import arranged
+from controller.demo.scenery import DEMO_SITE, Scenery
+from controller.demo.story import Story, arranged
 from controller.demo.summary import Summary
 from controller.traces.philly_csv import read_trace
 
 _LOOK_SECONDS = 0.5
 _HIGHEST_TIME_SCALE = 600.0
+_LEAST_ROOM_BYTES = 256 * 2**20
 
 Duration: TypeAlias = Annotated[
     float | None,
@@ -85,9 +89,10 @@ def demo(
     Example: trimtab demo --for 120s -o json
     """
     address = listen_address(listen)
-    scenery, story = (DEMO_SITE, arranged(seed)) if trace is None else replayed(read_trace(trace).jobs, seed)
+    scenery, story = (DEMO_SITE, arranged(seed)) if trace is None else _replayed(trace, seed)
+    _check_room()
     play = Play(scenery, story, time_scale, seed, address)
-    stop = stop_on_signals()
+    stop = stop_event()
     try:
         summary, closing = _played(play, stop, duration, output)
     except ListenError as error:
@@ -107,6 +112,31 @@ def _played(play: Play, stop: threading.Event, seconds: float | None, output: Ou
         _watch(performance, stop, seconds, output)
         summary = summary_of(performance)
         return summary, closing_words(summary, performance.chronicle.told(), performance.cluster.begins_at)
+
+
+def _replayed(file: Path, seed: int) -> tuple[Scenery, Story]:
+    """The trace as a demonstration; says what of it is not replayed. Raises InputError."""
+    trace = read_trace(file)
+    for reason, count in sorted(trace.skipped.items()):
+        talk(f"{file}: left out {counted(count, 'row')}: {reason}")
+    scenery, story = replayed(trace.jobs, seed)
+    talk(
+        f"{file}: replaying {len(story.submissions)} of {len(trace.jobs)} jobs: one day of its "
+        f"busiest tenants ({len(scenery.tenants)}), without jobs that are larger than this cluster can give at once"
+    )
+    return scenery, story
+
+
+def _check_room() -> None:
+    """Prometheus, without room, would say anything but that. Raises InputError."""
+    expected = f"a folder with at least {_LEAST_ROOM_BYTES // 2**20} MiB free for what Prometheus keeps meanwhile"
+    try:
+        folder = tempfile.gettempdir()
+        free_bytes = shutil.disk_usage(folder).free
+    except OSError:
+        raise InputError((Mistake("TMPDIR", "no folder that can be written to", expected),)) from None
+    if free_bytes < _LEAST_ROOM_BYTES:
+        raise InputError((Mistake(f"TMPDIR {folder}", f"{free_bytes // 2**20} MiB free", expected),))
 
 
 def summary_of(performance: Performance) -> Summary:

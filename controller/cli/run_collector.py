@@ -20,7 +20,7 @@ from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.addresses import http_address
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, MaxModeNotNeeded, TimeScale
-from controller.cli.stopping import stop_on_signals
+from controller.cli.stopping import stop_event
 from controller.cli.values import path_for
 from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
@@ -87,7 +87,7 @@ def run_collector(
     configuration.load()
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
-    stop = stop_on_signals()
+    stop = stop_event()
     log_as_json()  # what a person must correct was told in sentences; from now on machines read
     try:
         Collecting(settings, configuration, watch).run(stop)

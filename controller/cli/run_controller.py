@@ -17,7 +17,7 @@ from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED
 from controller.cli.steering import NAMESPACE, Baseline, Namespace, checked_baseline, mode_of
-from controller.cli.stopping import stop_on_signals
+from controller.cli.stopping import stop_event
 from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
@@ -85,7 +85,7 @@ def run_controller(
     loop = loop_for(settings, connect(kubeconfig, context, steering_limits(lease_seconds)), watch, doorbell)
     loop.controller.configuration.load()
     checked_baseline(loop.controller)
-    stop = stop_on_signals()
+    stop = stop_event()
     log_as_json()  # what a person must correct was told in sentences; from now on machines read
     watch.start()  # the lists come while the door is made
     web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import certifi
 import pytest
 from kubernetes.config import incluster_config
 
@@ -261,7 +262,7 @@ def test_an_exec_plugin_brings_the_token(server: FakeApiServer, tmp_path: Path) 
 def test_inside_a_pod_the_service_account_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token, authority = tmp_path / "token", tmp_path / "ca.crt"
     token.write_text("t")
-    authority.write_text("not read before the first request")
+    authority.write_text(Path(certifi.where()).read_text())
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(authority))
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")

@@ -201,7 +201,7 @@ def test_a_broken_edit_of_the_documents_is_told_and_not_taken(collector: Collect
 
 @pytest.mark.kubernetes
 @pytest.mark.kueue
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_ends_in_order_when_asked(collector: Collector, number: signal.Signals) -> None:
     child = collector.service._child
     assert child is not None

@@ -88,7 +88,7 @@ def _print(document: dict[str, Any]) -> None:
             section(f"{item['tenant']} / {item['pool']}: {item['kind']}", Text(item["finding"]), Text(_told(item)))
         )
     print_advice(out, "To apply by hand:", document["advice"])
-    if document["blind"]:
+    if len(document["blind"]) > 1:  # one alone stands in the sentence
         out.print(section("Blind", *(Text(f"- {reason}") for reason in document["blind"])))
 
 

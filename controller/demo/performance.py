@@ -10,8 +10,8 @@ import secrets
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,6 @@ from collector.model.tenancy import Site
 from collector.sources.evidence import EvidenceLimits, read_evidence
 from collector.sources.prometheus import Prometheus
 from controller.actuators.sandbox import SandboxActuator
-from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
 from controller.demo.chronicle import Chronicle
 from controller.demo.exporters import exporters_app
@@ -34,7 +33,6 @@ from controller.demo.processes import answers, free_port, wait_until
 from controller.demo.scenery import Scenery
 from controller.demo.standins import MemoryLedger, SoleLeader, TextBaseline, never_paused
 from controller.demo.story import Story
-from controller.files.reading import trouble_in_words
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
@@ -47,18 +45,6 @@ from controller.runtime.web import application
 
 _LOOPBACK: Final = "127.0.0.1"
 _RESUBMISSION_SECONDS: Final = 1800.0
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """A folder for the time of the demonstration. Raises InputError where none can be made."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="trimtab-demo-")
-    except OSError as error:
-        expected = "a folder that can be written to, such as TMPDIR names"
-        raise InputError((Mistake("temporary files", trouble_in_words(error), expected),)) from error
-    with folder as name:
-        yield Path(name)
 
 
 class DemoBroken(RuntimeError):
@@ -115,7 +101,7 @@ class Performance:
             raise DemoBroken(reason)
 
     def _begin(self) -> None:
-        folder = self._stack.enter_context(_folder())
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trimtab-demo-")))
         log = self._stack.enter_context((folder / "trimtab.log").open("w", encoding="utf-8"))
         log_as_json(log)
         token_file = folder / "token"

@@ -70,12 +70,10 @@ TimeScale: TypeAlias = Annotated[
     typer.Option(
         "--time-scale",
         parser=time_scale_for("--time-scale"),
-        help=f"Divide all durations by this, from 1 to {HIGHEST_TIME_SCALE:g}.",
+        help=f"Divide all durations by this, for tests and replays; from 1 to {HIGHEST_TIME_SCALE:g}.",
     ),
 ]
-Format: TypeAlias = Annotated[
-    Output, typer.Option("--output", "-o", help="Tables for people, or JSON with stable keys for scripts.")
-]
+Format: TypeAlias = Annotated[Output, typer.Option("--output", "-o", help="Tables for people, or JSON for scripts.")]
 
 NOT_NEEDED = "Taken so that one set of options fits every `trimtab run`; this program does not need it."
 

@@ -46,7 +46,8 @@ TokenFile: TypeAlias = Annotated[
     typer.Option(
         "--webhook-token-file",
         parser=path_for("--webhook-token-file"),
-        help="File with the token that Alertmanager sends. Without it: shut.",
+        help="File with the token that Alertmanager must send. Without it no alert is taken, and the loop looks at its "
+        "own pace.",
     ),
 ]
 LeaseSeconds: TypeAlias = Annotated[
@@ -68,7 +69,7 @@ def run_controller(
     lease_seconds: LeaseSeconds = 30,
     time_scale: TimeScale = 1.0,
 ) -> None:
-    """Watch, decide, and (in mode Enforce) steer.
+    """Watch, decide, and steer (in mode Enforce), or hand each move to a person (in mode Recommend).
 
     A plain start observes: it writes nothing but its own status and Lease. Two yeses are needed before anything is
     changed: --max-mode Enforce here, and mode: Enforce in the Policy.

@@ -70,7 +70,7 @@ TimeScale: TypeAlias = Annotated[
     typer.Option(
         "--time-scale",
         parser=time_scale_for("--time-scale"),
-        help=f"Divide all durations by this, from 1 to {HIGHEST_TIME_SCALE:g}, for tests and replays.",
+        help=f"Divide all durations by this, for tests and replays; from 1 to {HIGHEST_TIME_SCALE:g}.",
     ),
 ]
 Format: TypeAlias = Annotated[Output, typer.Option("--output", "-o", help="Tables for people, or JSON for scripts.")]

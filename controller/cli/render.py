@@ -23,6 +23,7 @@ from controller.api.yaml_text import Dumper, told
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text
 from controller.cli.steering import NAMESPACE, Namespace, mode_of, now
+from controller.cli.values import path_for
 from controller.files.reading import read_text
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests
@@ -63,7 +64,12 @@ def render_rbac(
     ] = "Observe",
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", help="Baseline manifest; else what the documents lead to.", show_default=False),
+        typer.Option(
+            "--baseline",
+            parser=path_for("--baseline"),
+            help="Baseline manifest; else what the documents lead to.",
+            show_default=False,
+        ),
     ] = None,
     namespace: Namespace = NAMESPACE,
     ceph: Annotated[

@@ -43,6 +43,7 @@ Promises: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--config",
+        parser=path_for("--config"),
         help="File or folder with Tenant and Policy documents (may be repeated). Without it nothing is held against "
         "what was promised.",
         show_default=False,

@@ -21,7 +21,7 @@ from controller.cli.addresses import http_address
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, MaxModeNotNeeded, TimeScale
 from controller.cli.stopping import stop_event
-from controller.cli.values import path_for
+from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
@@ -49,7 +49,11 @@ RdmaProbes: TypeAlias = Annotated[
 ]
 CollectedBy: TypeAlias = Annotated[
     str | None,
-    typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
+    typer.Option(
+        "--prometheus-url",
+        parser=address_for("--prometheus-url"),
+        help="Prometheus to ask whether it really gets what is exported here.",
+    ),
 ]
 
 

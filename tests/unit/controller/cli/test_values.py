@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import socket
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from controller.api.errors import InputError
-from controller.cli.main import run
+from controller.cli.main import VERBS, run
 from controller.cli.values import cluster_for, duration_for, namespace_for, path_for, time_scale_for, words_for
+from controller.cli.verb import Verb
 
 EXAMPLES = str(Path(__file__).resolve().parents[4] / "deploy" / "examples")
 SCALED = (["plan"], ["run", "janitor"], ["run", "controller"], ["run", "collector"], ["render", "rules"], ["demo"])
@@ -142,3 +144,17 @@ def test_an_address_that_nobody_can_listen_on_is_said(
     address: str, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert why in refused(capsys, "demo", f"--listen={address}")
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.words)
+def test_every_option_that_names_a_file_a_namespace_a_cluster_or_a_scale_is_judged(verb: Verb) -> None:
+    hints = get_type_hints(verb.load(), include_extras=True)
+    judged = {"namespace", "cluster", "time_scale", "prometheus_url"}
+    unjudged = [
+        name
+        for name, hint in hints.items()
+        if "Path" in str(get_args(hint)[:1]) or name in judged
+        for info in get_args(hint)[1:]
+        if info.parser is None and not info.hidden
+    ]
+    assert unjudged == []

@@ -19,7 +19,7 @@ from collector.model.tenancy import Engine, Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import Dumper
+from controller.api.yaml_text import Dumper, told
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import UNREACHABLE, talk
 from controller.cli.steering import NAMESPACE, Namespace, mode_of, now
@@ -108,7 +108,7 @@ def _site(config: list[Path], cluster: str = "default") -> Site:
 def _shared_gpus(text: str) -> tuple[str, int]:
     pool, _, gpus = text.partition("=")
     if not pool or not re.fullmatch("[0-9]{1,7}", gpus):
-        raise InputError((Mistake("--shared", repr(text), "POOL=GPUS, such as h100=8"),))
+        raise InputError((Mistake("--shared", told(text), "POOL=GPUS, such as h100=8"),))
     return pool, int(gpus)
 
 

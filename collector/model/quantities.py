@@ -42,6 +42,12 @@ _UNITS: Final = (
 _DURATION: Final = re.compile("".join(f"(?:([0-9]+){unit})?" for unit, _ in _UNITS))
 
 
+def _shown(text: object) -> str:
+    """What was written, quoted if it is text, cut short."""
+    shown = repr(text)
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
 def parse_quantity(text: str | int | float) -> Decimal:
     """A Kubernetes quantity ("8", "500m", "16Gi") as a number. Raises ValueError that names the text."""
     match = _QUANTITY.fullmatch(str(text).strip())
@@ -53,14 +59,14 @@ def parse_quantity(text: str | int | float) -> Decimal:
             raise InvalidOperation
         return value
     except (ArithmeticError, KeyError):
-        raise ValueError(f"{text!r} is not a Kubernetes quantity such as 8, 500m or 16Gi") from None
+        raise ValueError(f"{_shown(text)} is not a Kubernetes quantity such as 8, 500m or 16Gi") from None
 
 
 def whole_gpus(text: str | int | float) -> int:
     """A quantity of whole devices. Raises ValueError when it is not a whole, non-negative number."""
     value = parse_quantity(text)
     if value != value.to_integral_value() or value < 0:
-        raise ValueError(f"{text!r} is not a whole number of GPUs")
+        raise ValueError(f"{_shown(text)} is not a whole number of GPUs")
     return int(value)
 
 
@@ -69,11 +75,11 @@ def parse_duration(text: str) -> float:
     stripped = str(text).strip()
     match = _DURATION.fullmatch(stripped)
     if not stripped or match is None:
-        raise ValueError(f"{text!r} is not a duration such as 90s, 15m, 1h30m or 28d")
+        raise ValueError(f"{_shown(text)} is not a duration such as 90s, 15m, 1h30m or 28d")
     try:
         return sum(int(part) * unit for part, (_, unit) in zip(match.groups(), _UNITS, strict=True) if part)
     except (ValueError, OverflowError):
-        raise ValueError(f"{text[:40]!r}… is longer than any duration") from None
+        raise ValueError(f"{_shown(text)} is longer than any duration") from None
 
 
 def format_duration(seconds: float) -> str:
@@ -98,7 +104,7 @@ def parse_time(text: str | None) -> float | None:
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is not an RFC 3339 time") from None
+        raise ValueError(f"{_shown(text)} is not an RFC 3339 time") from None
 
 
 def format_time(epoch_seconds: float) -> str:

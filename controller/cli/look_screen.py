@@ -134,7 +134,7 @@ def _sick(report: LookReport) -> Iterator[RenderableType]:
     if report.sick:
         shown = table(left("NODE"), right("GPU"), right("XID"), left("MODEL"), left("HELD BY"))
         for one in report.sick[:MOST_LISTED]:
-            shown.add_row(one.node, one.index, str(one.xid), one.model, shortened(one.holders) or "–")
+            shown.add_row(one.node, one.index, str(one.xid or "–"), one.model, shortened(one.holders) or "–")
         yield section(f"Sick devices: {len(report.sick)} (last error code; it has no time)", shown)
 
 

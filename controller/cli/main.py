@@ -56,6 +56,7 @@ VERBS: Final = (
     Verb("pause", "controller.cli.pause:pause", "No new changes from now on."),
     Verb("resume", "controller.cli.pause:resume", "Allow new changes again."),
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
+    Verb("collect", "controller.cli.collect:collect", "What an exporter, probe or /sys says, in one set of names."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("demo", "controller.cli.demo:demo", "The whole loop on a simulated cluster, until Ctrl-C."),
     Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),

@@ -29,7 +29,7 @@ from controller.runtime.logs import log_as_json
 
 GpuExporters: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--gpu-exporter", help="Address of a dcgm-exporter's metrics (may be repeated).", metavar="URL"),
+    typer.Option("--gpu-exporter", help="Address of a GPU exporter's metrics (may be repeated).", metavar="URL"),
 ]
 CephUrls: TypeAlias = Annotated[
     list[str] | None,

@@ -12,7 +12,7 @@ from collector.assemble.gpu_ledger import Devices, total_of
 from collector.assemble.infer_pools import is_gpu
 from collector.model.objects import Picture
 from collector.model.reading import Known
-from collector.parse.dcgm import gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
 from controller.api.documents import parse_documents
 from controller.cli.explain_facts import tenant_facts, work_facts

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from collector.assemble.gpu_ledger import Devices
 from collector.model.reading import Known
-from collector.parse.dcgm import gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
 from controller.api.documents import parse_documents
 from controller.cli.look_report import look_report, report_record

@@ -34,6 +34,14 @@ class Sighting:
     eviction_count: int = 0
     evicted_by: str | None = None
     finished: bool = False
+    generated: bool = False
+    """Its name is generated anew for each submission, so that `key` is shared by all of them."""
+    ended_at: float | None = None
+    failed: bool = False
+    evicted_since: float | None = None
+    """Since when it is out of its place, or on its way out; None while it has one."""
+    evicted_why: str = ""
+    """The engine's own word for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,8 @@ class Clock:
     lower_bound: bool = False
     counted_seconds: float = 0.0
     """Part of the wait that the totals already hold."""
+    left_waiting: bool = False
+    """It went away while it waited, and was not submitted again yet."""
 
     def waited_seconds(self, now: float) -> float:
         """Cumulative wait at `now`."""
@@ -124,13 +134,16 @@ class WaitClocks:
         if not stopped:
             return None
         latest = stopped[-1]
+        if sighting.generated and latest.waiting_since is None and not latest.left_waiting:
+            return None  # of a sweep, what was Ready when it vanished has ended; the next one is other work
         in_time = sighting.created_at - latest.last_seen_at <= self.resubmission_seconds
         return stopped.pop() if in_time and sighting.created_at >= latest.created_at else None
 
 
 def _paused(clock: Clock) -> Clock:
     """Gone for now: what it waited until it was last seen is kept, in case it is submitted again."""
-    return replace(clock, waited_before_seconds=clock.waited_seconds(clock.last_seen_at), waiting_since=None)
+    waited, waits = clock.waited_seconds(clock.last_seen_at), clock.waiting_since is not None
+    return replace(clock, waited_before_seconds=waited, waiting_since=None, left_waiting=clock.left_waiting or waits)
 
 
 def _first_look(sighting: Sighting, now: float) -> Clock:
@@ -179,7 +192,7 @@ def _next_look(clock: Clock, sighting: Sighting, now: float) -> Clock:
         )
     if not sighting.waits and clock.waiting_since is not None:
         clock = _stopped(clock, sighting, now)
-    return replace(clock, last_seen_at=now, queue=sighting.queue)
+    return replace(clock, last_seen_at=now, queue=sighting.queue, left_waiting=False)
 
 
 def _began(clock: Clock, sighting: Sighting, resubmitted: bool) -> float | None:

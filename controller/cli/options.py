@@ -47,6 +47,19 @@ Format: TypeAlias = Annotated[
     Output, typer.Option("--output", "-o", help="Tables for people, or JSON with stable keys for scripts.")
 ]
 
+Accounting: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--accounting",
+        help="History of workloads: a file (SQLite), or postgresql://user:password@host/database. Better given as "
+        "$TRIMTAB_ACCOUNTING where it has a password.",
+        envvar="TRIMTAB_ACCOUNTING",
+        metavar="URL",
+        show_default=False,
+        show_envvar=False,
+    ),
+]
+
 NOT_NEEDED = "Taken so that one set of options fits every `trimtab run`; this program does not need it."
 
 MaxModeNotNeeded: TypeAlias = Annotated[str | None, typer.Option("--max-mode", hidden=True, help=NOT_NEEDED)]

@@ -21,10 +21,13 @@ from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
 from controller.api.rdma_probes import parse_probe_plan
+from controller.cli.accounting_store import keeping_of
 from controller.cli.listening import listen_address
-from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
+from controller.cli.options import Accounting, Context, Kubeconfig, MaxModeNotNeeded
+from controller.cli.steering import NAMESPACE, Namespace
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
+from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.logs import log_as_json
 
 
@@ -52,6 +55,11 @@ def run_collector(
         str | None,
         typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
     ] = None,
+    accounting: Accounting = None,
+    accounting_keep: Annotated[
+        str, typer.Option("--accounting-keep", help="How long the history is kept.", metavar="DURATION")
+    ] = "400d",
+    namespace: Namespace = NAMESPACE,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
     time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
@@ -60,6 +68,8 @@ def run_collector(
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
     With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
+
+    With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
     Keeps trying while the API server is away, and exports that it can not see.
 
@@ -79,11 +89,15 @@ def run_collector(
     configuration.load()
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
+    keeping = None
+    if accounting is not None:
+        ledger = LedgerStore(connect(kubeconfig, context), namespace)
+        keeping = keeping_of(accounting, accounting_keep, cluster, ledger)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        Collecting(settings, configuration, watch).run(stop)
+        Collecting(settings, configuration, watch, keeping).run(stop)
     except ListenError as error:
         raise InputError(
             (Mistake("--listen", repr(listen), f"an address that can be listened on ({error})"),)

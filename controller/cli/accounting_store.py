@@ -1,0 +1,64 @@
+"""From `--accounting` to an open history. The database library is loaded only here, and only when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from collector.model.quantities import parse_duration
+from controller.api.errors import InputError, Mistake
+from controller.runtime.keeping import Keeping
+from controller.runtime.ledger_store import LedgerStore
+
+if TYPE_CHECKING:
+    from collector.accounting.store import Store
+
+_LEAST_KEPT_SECONDS = 86400.0
+
+
+def open_store(address: str) -> Store:
+    """A history to read. Raises InputError for an address that is none, and StoreProblem."""
+    store = _store(address)
+    store.begin_reading()
+    return store
+
+
+def keeping_of(address: str, keep: str, cluster: str, ledger: LedgerStore) -> Keeping:
+    """What keeps the history of a cluster, and of the changes in its ledger. Opens nothing yet. Raises InputError."""
+    from collector.accounting.recorder import Recorder
+
+    return Keeping(Recorder(_store(address), cluster, _kept_seconds(keep)), cluster, lambda: ledger.load().changes)
+
+
+def the_cluster(store: Store, wanted: str | None) -> str:
+    """The cluster that is meant: the wanted one, else the only one. Raises InputError."""
+    known = store.clusters()
+    if wanted in known or (wanted is None and len(known) == 1):
+        return wanted or known[0]
+    value = wanted if wanted is not None else f"none of {len(known)}"
+    names = ", ".join(known) or "none yet"
+    raise InputError((Mistake("--cluster", value, f"one that the history knows: {names}"),))
+
+
+def _store(address: str) -> Store:
+    from collector.accounting.address import read_address
+    from collector.accounting.store import Store
+
+    try:
+        return Store(read_address(address))
+    except ValueError as error:
+        raise InputError((Mistake("--accounting", _without_password(address), str(error)),)) from None
+
+
+def _without_password(address: str) -> str:
+    scheme, separator, rest = address.partition("://")
+    return f"{scheme}://…{rest[rest.rindex('@') :]}" if separator and "@" in rest else address
+
+
+def _kept_seconds(text: str) -> float:
+    try:
+        seconds = parse_duration(text)
+    except ValueError:
+        seconds = 0.0
+    if seconds < _LEAST_KEPT_SECONDS:
+        raise InputError((Mistake("--accounting-keep", text, "a duration of a day at least, such as 400d"),))
+    return seconds

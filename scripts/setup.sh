@@ -23,6 +23,8 @@ find_python() {
   done
 }
 
+find_initdb() { command -v initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb'; }
+
 install_system_packages() {
   need git command -v git
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
@@ -37,6 +39,7 @@ install_system_packages() {
   need ucx-utils command -v ucx_perftest
   need iproute2 command -v ip
   need iperf3 command -v iperf3
+  need postgresql find_initdb
   [ -x .venv/bin/python ] || need python3-venv python3 -c 'import ensurepip'
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
@@ -46,6 +49,10 @@ install_system_packages() {
   fi
   say "installing ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
+  if [[ " ${missing[*]} " == *" postgresql "* ]]; then # only its programs are wanted, no server of the system's own
+    mkdir -p /etc/postgresql-common/createcluster.d
+    echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/trimtab.conf
+  fi
   apt-get -qq update
   apt-get -qq install -y --no-install-recommends "${missing[@]}" >build/apt.log 2>&1 ||
     { tail -n 20 build/apt.log >&2; exit 1; }

@@ -65,7 +65,8 @@ def advance(memory: Memory, sight: Sight) -> tuple[Memory, Batch]:
         standings[uid] = Standing(added[-1] if added else known.last if known else None, clock)
     for uid, known in memory.standings.items():
         if uid not in standings:
-            gone, clock = _gone(known.last, now, before), sight.clocks.clocks.get(uid)
+            clock = sight.clocks.clocks.get(uid)
+            gone = _gone(known.last, clock, now, before)
             rows += gone
             if clock is not None:  # it is away, and may be submitted again
                 standings[uid] = Standing(gone[-1] if gone else known.last, clock)
@@ -157,7 +158,9 @@ class _Path:
             elif state is State.ADMITTED and self._at.state is not State.ADMITTED:
                 self._add(State.ADMITTED, work.admitted_at if self._at.state is not State.RUNNING else None)
             elif state in ENDS:
-                unseen = 0 if self._at.state is State.RUNNING else 1 if self._at.state in HOLDS else 2
+                # Who finished must have been Ready; who failed need not.
+                unseen = int(self._at.state not in HOLDS)
+                unseen += int(state is State.FINISHED and self._at.state is not State.RUNNING)
                 self._add(state, self._seen.sighting.ended_at, unseen)
         elif state is State.SUSPENDED and self._at.state is not State.SUSPENDED:
             self._add(State.SUSPENDED, None)
@@ -217,7 +220,7 @@ class _Path:
         )
 
 
-def _gone(last: Transition | None, now: float, before: float | None) -> tuple[Transition, ...]:
+def _gone(last: Transition | None, clock: Clock | None, now: float, before: float | None) -> tuple[Transition, ...]:
     """The end of work whose object is no more."""
     if last is None or last.state in ENDS:
         return ()
@@ -232,7 +235,7 @@ def _gone(last: Transition | None, now: float, before: float | None) -> tuple[Tr
         seen_before=None if before is None else min(at, max(last.at, before)),
         unseen=0,
     )
-    return _with_waits(last, (row,), None)
+    return _with_waits(last, (row,), clock)
 
 
 def _with_waits(last: Transition | None, rows: tuple[Transition, ...], clock: Clock | None) -> tuple[Transition, ...]:
@@ -241,12 +244,14 @@ def _with_waits(last: Transition | None, rows: tuple[Transition, ...], clock: Cl
         return ()
     waited, before = (last.waited_seconds, last) if last else (0.0, rows[0])
     sums: list[float] = []
+    bound = last.waited_is_lower_bound if last else False
     for row in rows:
         ended_unseen = row.state in (State.FINISHED, State.FAILED) and before.state is State.ADMITTED
-        waited += row.at - before.at if before.state in WAITS and not ended_unseen else 0.0
+        until = row.at if row.seen_before is None else row.seen_before
+        waited += until - before.at if before.state in WAITS and not ended_unseen else 0.0
         sums.append(waited)
+        bound |= ended_unseen
         before = row
-    bound = last.waited_is_lower_bound if last else False
     if clock is not None:
         bound = clock.lower_bound
         shift = _moment(clock.waited_seconds(rows[-1].at)) - sums[-1]

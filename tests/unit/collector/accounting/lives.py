@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collector.accounting.schema.derive import Sight, advance
 from collector.accounting.schema.rows import Batch, Memory, State, Transition
@@ -113,8 +113,8 @@ class Looker:
     """Looks at lives; keeps memory, clocks, and all that was to be written."""
 
     lives: Sequence[Life]
-    memory: Memory = Memory()
-    clocks: WaitClocks = WaitClocks()
+    memory: Memory = field(default_factory=Memory)
+    clocks: WaitClocks = field(default_factory=WaitClocks)
     capacity: int = 64
 
     def __post_init__(self) -> None:

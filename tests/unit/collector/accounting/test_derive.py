@@ -61,12 +61,18 @@ def test_work_that_is_seen_late_tells_its_past() -> None:
 
 
 def test_work_that_ended_unseen_has_its_end_and_says_what_is_missing() -> None:
-    looker = Looker([Life("w", turns((PENDING, 0), (ADMITTED, 100), (RUNNING, 130), (FAILED, 200)))])
+    looker = Looker([Life("w", turns((PENDING, 0), (ADMITTED, 100), (RUNNING, 130), (FINISHED, 200)))])
     looker.look(300)
-    assert told(looker.rows) == [(PENDING, 0), (ADMITTED, 100), (FAILED, 200)]
+    assert told(looker.rows) == [(PENDING, 0), (ADMITTED, 100), (FINISHED, 200)]
     last = looker.rows[-1]
     assert (last.unseen, last.seen_before) == (1, None), "it held its GPUs until its end, Ready or not"
     assert (last.waited_seconds, last.waited_is_lower_bound) == (100, True)
+
+
+def test_work_that_failed_need_not_have_been_ready() -> None:
+    looker = Looker([Life("w", turns((PENDING, 0), (ADMITTED, 100), (FAILED, 200)))])
+    every_five_seconds(looker, 300)
+    assert (told(looker.rows)[-1], looker.rows[-1].unseen) == ((FAILED, 200), 0)
 
 
 def test_an_eviction_that_nobody_saw_is_counted_and_its_moment_is_a_span() -> None:
@@ -79,9 +85,7 @@ def test_an_eviction_that_nobody_saw_is_counted_and_its_moment_is_a_span() -> No
 
 
 def test_evictions_between_two_looks_are_all_counted() -> None:
-    life = Life(
-        "w", turns((PENDING, 0), (ADMITTED, 10), (EVICTED, 20), (ADMITTED, 30), (EVICTED, 40), (ADMITTED, 50))
-    )
+    life = Life("w", turns((PENDING, 0), (ADMITTED, 10), (EVICTED, 20), (ADMITTED, 30), (EVICTED, 40), (ADMITTED, 50)))
     looker = Looker([life])
     looker.look(5)
     looker.look(45)

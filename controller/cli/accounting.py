@@ -1,0 +1,283 @@
+"""`trimtab accounting list` and `export`: the history of workloads, for people, scripts and tables. Reads only."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+import typer
+
+from collector.accounting.schema.hours import Span, gaps
+from collector.accounting.schema.rows import PolicyStep, Transition
+from collector.model.quantities import format_duration, format_time, parse_duration, parse_time
+from controller.api.errors import InputError, Mistake
+from controller.cli.accounting_store import open_store, the_cluster
+from controller.cli.options import Accounting, Format
+from controller.cli.output import OK, Output, console, left, print_json, right, section, table, talk
+
+if TYPE_CHECKING:
+    from collector.accounting.store import Store
+
+_SHOWN: Final = 200
+_DEFAULT_SPAN: Final = "24h"
+
+Tenant: TypeAlias = Annotated[str | None, typer.Option("--tenant", help="Only this tenant's.", show_default=False)]
+Begin: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--from", help="First moment: a date, a time (RFC 3339), or how long ago, such as 7d."),
+]
+End: TypeAlias = Annotated[
+    str | None, typer.Option("--to", help="Moment before which it ends, in the same forms. [default: now]")
+]
+Cluster: TypeAlias = Annotated[
+    str | None, typer.Option("--cluster", help="Cluster, as in its metrics; needed when the history has several.")
+]
+
+
+class What(StrEnum):
+    """Which rows."""
+
+    WORKLOADS = "workloads"
+    POLICY = "policy"
+
+
+class ExportForm(StrEnum):
+    """For spreadsheets, or for programs that read columns."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def list_rows(
+    accounting: Accounting = None,
+    tenant: Tenant = None,
+    begin: Begin = _DEFAULT_SPAN,
+    end: End = None,
+    cluster: Cluster = None,
+    what: Annotated[What, typer.Option("--what", help="Changes of state of workloads, or of policy changes.")] = (
+        What.WORKLOADS
+    ),
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many rows, the last ones.")] = _SHOWN,
+    output: Format = Output.TEXT,
+) -> None:
+    """List what happened to workloads, or to policy changes, in order of time, with the gaps in which nobody looked.
+
+    Example: [bold]trimtab accounting list --accounting history.db --tenant vision --from 7d[/bold]
+
+    Exit code 0: told; 1: told, and the span has gaps; 2: bad input; 3: the history can not be read.
+    """
+    store = _opened(accounting)
+    name, span = the_cluster(store, cluster), _span(begin, end)
+    found = list(_rows(store, what, name, tenant, span))
+    blind = gaps(store.looks(name, span.begin, span.end), span)
+    rows = found[-limit:]
+    if output is Output.JSON:
+        print_json(
+            {
+                "cluster": name,
+                "from": format_time(span.begin),
+                "to": format_time(span.end),
+                "rows": [record(row) for row in rows],
+                "rows_left_out": len(found) - len(rows),
+                "gaps": [{"from": format_time(gap.begin), "to": format_time(gap.end)} for gap in blind],
+            }
+        )
+    else:
+        _show(rows, len(found) - len(rows), blind)
+    raise typer.Exit(1 if blind else OK)
+
+
+def export(
+    accounting: Accounting = None,
+    tenant: Tenant = None,
+    begin: Begin = None,
+    end: End = None,
+    cluster: Cluster = None,
+    what: Annotated[What, typer.Option("--what", help="Changes of state of workloads, or of policy changes.")] = (
+        What.WORKLOADS
+    ),
+    form: Annotated[ExportForm, typer.Option("--output", "-o", help="CSV, or Parquet.")] = ExportForm.CSV,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write to; needed for Parquet. [default: standard output]")
+    ] = None,
+) -> None:
+    """Write every row of the history as CSV (RFC 4180) or Parquet. Parquet needs the extra trimtab\\[parquet].
+
+    Example: [bold]trimtab accounting export --accounting history.db --from 2026-01-01 -o parquet --out q.parquet[/bold]
+
+    Exit code 0: written; 2: bad input; 3: the history can not be read.
+    """
+    if form is ExportForm.PARQUET and find_spec("pyarrow") is None:
+        raise InputError((Mistake("-o", "parquet", "pyarrow installed: pip install 'trimtab[parquet]'"),))
+    if form is ExportForm.PARQUET and out is None:
+        raise InputError((Mistake("--out", "nothing", "a file: Parquet is not written to a terminal"),))
+    store = _opened(accounting)
+    span = _span(begin, end)
+    rows = _rows(store, what, the_cluster(store, cluster), tenant, span)
+    columns = [one.name for one in fields(Transition if what is What.WORKLOADS else PolicyStep)]
+    try:
+        count = _write_parquet(columns, rows, out) if form is ExportForm.PARQUET and out else _csv(columns, rows, out)
+    except OSError as error:
+        said = (error.strerror or "it can not be written").lower()
+        raise InputError((Mistake("--out", str(out), f"a file to write to ({said})"),)) from error
+    talk(f"{count} rows")
+
+
+def record(row: Transition | PolicyStep) -> dict[str, Any]:
+    """A row as plain values with times in RFC 3339, to the millisecond."""
+    values = {one.name: getattr(row, one.name) for one in fields(row)}
+    values["at"] = _moment(row.at)
+    if isinstance(row, Transition):
+        values["state"] = row.state.value
+        values["seen_before"] = None if row.seen_before is None else _moment(row.seen_before)
+    return values
+
+
+def _opened(accounting: str | None) -> Store:
+    if accounting is None:
+        raise InputError((Mistake("--accounting", "nothing", "where the history is kept, or $TRIMTAB_ACCOUNTING"),))
+    return open_store(accounting)
+
+
+def _rows(
+    store: Store, what: What, cluster: str, tenant: str | None, span: Span
+) -> Iterator[Transition] | Iterator[PolicyStep]:
+    from collector.accounting.store import Wanted
+
+    wanted = Wanted(cluster, tenant, span.begin, span.end)
+    return store.transitions(wanted) if what is What.WORKLOADS else iter(store.policy_steps(wanted))
+
+
+def _span(begin: str | None, end: str | None) -> Span:
+    now = time.time()
+    span = Span(0.0 if begin is None else _read("--from", begin, now), now if end is None else _read("--to", end, now))
+    if span.end <= span.begin:
+        raise InputError((Mistake("--from", str(begin), "a moment before --to"),))
+    return span
+
+
+def _read(option: str, text: str, now: float) -> float:
+    try:
+        return now - parse_duration(text)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return parse_time(aware.isoformat()) or 0.0
+    except ValueError:
+        expected = "a date, an RFC 3339 time (UTC unless it says otherwise), or a duration such as 7d"
+        raise InputError((Mistake(option, text, expected),)) from None
+
+
+def _show(rows: Sequence[Transition | PolicyStep], left_out: int, blind: Sequence[Span]) -> None:
+    shown = console()
+    if left_out:
+        shown.print(f"{left_out} earlier rows are not shown (--limit).")
+    if rows and isinstance(rows[0], Transition):
+        lines = table(left("AT"), left("STATE"), right("GPUS"), right("WAITED"), left("TENANT"), left("WORK"), left(""))
+        for row in rows:
+            if isinstance(row, Transition):
+                lines.add_row(*transition_cells(row))
+        shown.print(lines)
+    elif rows:
+        lines = table(left("AT"), left("STAGE"), right("GPUS"), left("TENANT"), left("CHANGE"), left("WHY"))
+        for step in rows:
+            if isinstance(step, PolicyStep):
+                stage = f"{step.stage}: {step.verdict}" if step.verdict else step.stage
+                lines.add_row(_second(step.at), stage, str(step.gpus), step.tenant, step.change, step.reason)
+        shown.print(lines)
+    else:
+        shown.print("Nothing happened in this span, as far as it was seen.")
+    if blind:
+        told = [f"{_second(gap.begin)} to {_second(gap.end)} ({format_duration(gap.end - gap.begin)})" for gap in blind]
+        shown.print(section("Gaps: nobody looked", *told))
+
+
+def transition_cells(row: Transition) -> tuple[str, ...]:
+    """A row for people: when, state, GPUs, wait, tenant, name, and what is not sure about it."""
+    waited = ("≥ " if row.waited_is_lower_bound else "") + format_duration(row.waited_seconds)
+    return _second(row.at), row.state.value, str(row.gpus), waited, row.tenant, row.title, remarks(row)
+
+
+def remarks(row: Transition) -> str:
+    """Who evicted it and why; between which moments it was, when nobody saw it."""
+    said = []
+    if row.evicted_by or row.why:
+        said.append(" ".join(part for part in (f"by {row.evicted_by}" if row.evicted_by else "", row.why) if part))
+    if row.seen_before is not None:
+        said.append(f"at some time after {_second(row.seen_before)}")
+    if row.unseen:
+        said.append(f"{row.unseen} changes before it were not seen")
+    return "; ".join(said)
+
+
+def _second(moment: float) -> str:
+    return format_time(moment)
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Transition | PolicyStep], out: Path | None) -> int:
+    if out is not None:
+        with out.open("w", encoding="utf-8", newline="") as file:
+            return _write_csv(columns, rows, file)
+    text = io.StringIO(newline="")
+    count = _write_csv(columns, rows, text)
+    typer.echo(text.getvalue(), nl=False)
+    return count
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Transition | PolicyStep], file: Any) -> int:
+    writer = csv.writer(file)
+    writer.writerow(columns)
+    count = 0
+    for row in rows:
+        writer.writerow([_cell(value) for value in record(row).values()])
+        count += 1
+    return count
+
+
+def _cell(value: object) -> object:
+    """Text that a spreadsheet would take for a formula is kept from being one."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+
+
+def _write_parquet(columns: Sequence[str], rows: Iterable[Transition | PolicyStep], out: Path) -> int:
+    import pyarrow
+    from pyarrow import parquet
+
+    values = [list(column) for column in zip(*map(astuple, rows), strict=True)] or [[] for _ in columns]
+    arrays = {name: _array(pyarrow, name, column) for name, column in zip(columns, values, strict=True)}
+    written = pyarrow.table(arrays)
+    parquet.write_table(written, out)
+    return int(written.num_rows)
+
+
+_MOMENTS: Final = ("at", "seen_before")
+_WHOLE: Final = ("step", "gpus", "pods", "priority", "evictions", "unseen")
+
+
+def _array(pyarrow: Any, name: str, column: Sequence[Any]) -> Any:
+    if name in _MOMENTS:
+        exact = [None if value is None else round(value * 1000) for value in column]
+        return pyarrow.array(exact, pyarrow.timestamp("ms", tz="UTC"))
+    if name in _WHOLE:
+        return pyarrow.array(column, pyarrow.int64())
+    if name == "waited_seconds":
+        return pyarrow.array(column, pyarrow.float64())
+    if name == "waited_is_lower_bound":
+        return pyarrow.array(column, pyarrow.bool_())
+    return pyarrow.array([str(value) for value in column], pyarrow.string())

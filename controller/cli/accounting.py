@@ -20,6 +20,7 @@ from collector.accounting.schema.rows import PolicyStep, Transition
 from collector.model.quantities import format_duration, format_time, parse_duration, parse_time
 from controller.api.errors import InputError, Mistake
 from controller.cli.accounting_store import open_store, the_cluster
+from controller.cli.accounting_text import row_record, transition_cells
 from controller.cli.options import Accounting, Format
 from controller.cli.output import OK, Output, console, left, print_json, right, section, table, talk
 
@@ -85,7 +86,7 @@ def list_rows(
                 "cluster": name,
                 "from": format_time(span.begin),
                 "to": format_time(span.end),
-                "rows": [record(row) for row in rows],
+                "rows": [row_record(row) for row in rows],
                 "rows_left_out": len(found) - len(rows),
                 "gaps": [{"from": format_time(gap.begin), "to": format_time(gap.end)} for gap in blind],
             }
@@ -131,25 +132,13 @@ def export(
     talk(f"{count} rows")
 
 
-def record(row: Transition | PolicyStep) -> dict[str, Any]:
-    """A row as plain values with times in RFC 3339, to the millisecond."""
-    values = {one.name: getattr(row, one.name) for one in fields(row)}
-    values["at"] = _moment(row.at)
-    if isinstance(row, Transition):
-        values["state"] = row.state.value
-        values["seen_before"] = None if row.seen_before is None else _moment(row.seen_before)
-    return values
-
-
 def _opened(accounting: str | None) -> Store:
     if accounting is None:
         raise InputError((Mistake("--accounting", "nothing", "where the history is kept, or $TRIMTAB_ACCOUNTING"),))
     return open_store(accounting)
 
 
-def _rows(
-    store: Store, what: What, cluster: str, tenant: str | None, span: Span
-) -> Iterator[Transition] | Iterator[PolicyStep]:
+def _rows(store: Store, what: What, cluster: str, tenant: str | None, span: Span) -> Iterator[Transition | PolicyStep]:
     from collector.accounting.store import Wanted
 
     wanted = Wanted(cluster, tenant, span.begin, span.end)
@@ -193,39 +182,16 @@ def _show(rows: Sequence[Transition | PolicyStep], left_out: int, blind: Sequenc
         for step in rows:
             if isinstance(step, PolicyStep):
                 stage = f"{step.stage}: {step.verdict}" if step.verdict else step.stage
-                lines.add_row(_second(step.at), stage, str(step.gpus), step.tenant, step.change, step.reason)
+                lines.add_row(format_time(step.at), stage, str(step.gpus), step.tenant, step.change, step.reason)
         shown.print(lines)
     else:
         shown.print("Nothing happened in this span, as far as it was seen.")
     if blind:
-        told = [f"{_second(gap.begin)} to {_second(gap.end)} ({format_duration(gap.end - gap.begin)})" for gap in blind]
+        told = [
+            f"{format_time(gap.begin)} to {format_time(gap.end)} ({format_duration(gap.end - gap.begin)})"
+            for gap in blind
+        ]
         shown.print(section("Gaps: nobody looked", *told))
-
-
-def transition_cells(row: Transition) -> tuple[str, ...]:
-    """A row for people: when, state, GPUs, wait, tenant, name, and what is not sure about it."""
-    waited = ("≥ " if row.waited_is_lower_bound else "") + format_duration(row.waited_seconds)
-    return _second(row.at), row.state.value, str(row.gpus), waited, row.tenant, row.title, remarks(row)
-
-
-def remarks(row: Transition) -> str:
-    """Who evicted it and why; between which moments it was, when nobody saw it."""
-    said = []
-    if row.evicted_by or row.why:
-        said.append(" ".join(part for part in (f"by {row.evicted_by}" if row.evicted_by else "", row.why) if part))
-    if row.seen_before is not None:
-        said.append(f"at some time after {_second(row.seen_before)}")
-    if row.unseen:
-        said.append(f"{row.unseen} changes before it were not seen")
-    return "; ".join(said)
-
-
-def _second(moment: float) -> str:
-    return format_time(moment)
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Transition | PolicyStep], out: Path | None) -> int:
@@ -243,7 +209,7 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Transition | PolicyStep], 
     writer.writerow(columns)
     count = 0
     for row in rows:
-        writer.writerow([_cell(value) for value in record(row).values()])
+        writer.writerow([_cell(value) for value in row_record(row).values()])
         count += 1
     return count
 

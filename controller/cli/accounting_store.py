@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from collector.accounting.schema.clock_text import clocks_of
+from collector.accounting.schema.rows import Transition
+from collector.assemble.clocks import WaitClocks
 from collector.model.quantities import parse_duration
+from collector.model.snapshot import Work
 from controller.api.errors import InputError, Mistake
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import LedgerStore
@@ -20,6 +25,34 @@ def open_store(address: str) -> Store:
     store = _store(address)
     store.begin_reading()
     return store
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The history of one cluster, for a verb that looks at the cluster itself as well."""
+
+    store: Store
+    cluster: str
+
+    @classmethod
+    def opened(cls, address: str, cluster: str | None) -> History:
+        """Raises InputError and StoreProblem."""
+        store = open_store(address)
+        return cls(store, the_cluster(store, cluster))
+
+    def clocks(self) -> WaitClocks:
+        """The wait clocks as the collector left them at its last look."""
+        return clocks_of(self.store.memory(self.cluster))
+
+    def of(self, work: Work) -> tuple[Transition, ...]:
+        """Everything about one piece of work, with what was submitted before it as the same."""
+        from collector.accounting.store import Wanted
+
+        own = tuple(self.store.transitions(Wanted(self.cluster, uid=work.uid)))
+        same = own[-1].key if own else ""
+        if same != work.key:  # a key of a sweep speaks of other work as well
+            return own
+        return tuple(self.store.transitions(Wanted(self.cluster, key=same)))
 
 
 def keeping_of(address: str, keep: str, cluster: str, ledger: LedgerStore) -> Keeping:

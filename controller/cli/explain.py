@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from collector.model.snapshot import Work
+from controller.cli.accounting_store import History
 from controller.cli.explain_facts import tenant_facts, work_facts
 from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
-from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
+from controller.cli.options import Accounting, Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import OK, Output, console, print_json
 from controller.cli.records import header_record, tenant_facts_record, work_facts_record
 from controller.cli.subjects import subject
@@ -30,15 +32,25 @@ def explain(
     context: Context = None,
     prometheus_url: PrometheusUrl = None,
     config: Config = None,
+    accounting: Accounting = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Cluster, as the history has it; needed when it has several.")
+    ] = None,
     output: Format = Output.TEXT,
 ) -> None:
     """Explain a workload (why it waits, who is ahead, who holds the quota, what would help), a tenant, or a change.
 
+    With --accounting a workload's wait is exact over evictions and restarts, and what happened to it is told.
+
     Example: [bold]trimtab explain vision-train/resnet-7[/bold], [bold]trimtab explain vision[/bold]
 
-    Exit code 0: told; 2: no such name, or several, with what is near; 3: the API server can not be reached.
+    Exit code 0: told; 2: no such name, or several, with what is near; 3: the API server can not be reached, or the
+    history not read.
     """
+    history = None if accounting is None else History.opened(accounting, cluster)
     where = Where(kubeconfig, context, prometheus_url, config or ())
+    if history is not None:
+        where = replace(where, clocks=history.clocks())
     api = where.connection()
     view = view_of(where, api)
     found = subject(name, view, api)
@@ -47,6 +59,8 @@ def explain(
         record, screen = {"change": change_document(found)}, change_screen(found)
     elif isinstance(found, Work):
         facts = work_facts(view, found)
+        if history is not None:
+            facts = replace(facts, history=history.of(found))
         record, screen = {"workload": work_facts_record(facts)}, work_screen(facts)
     else:
         about = tenant_facts(view, found)

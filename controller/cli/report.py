@@ -15,8 +15,9 @@ from collector.model.reading import Known, Reading, Unknown
 from collector.sources.errors import CredentialsProblem, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
+from controller.cli.accounting_store import open_store
 from controller.cli.addresses import http_address
-from controller.cli.options import Config, Context, Kubeconfig
+from controller.cli.options import Accounting, Config, Context, Kubeconfig
 from controller.cli.output import FINDINGS, UNREACHABLE, talk
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.policy.ledger import Ledger
@@ -25,6 +26,8 @@ from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.status_store import read_status
 
 if TYPE_CHECKING:
+    from collector.accounting.store import Store
+    from controller.reports.history import Told
     from controller.reports.model import ReportModel, Window
 
 _TIMEOUT_SECONDS = 60.0
@@ -55,22 +58,26 @@ def weekly(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     namespace: Namespace = NAMESPACE,
+    accounting: Accounting = None,
     form: Annotated[ReportForm, typer.Option("--output", "-o", help="A page, or JSON.")] = ReportForm.HTML,
     out: Annotated[Path | None, typer.Option("--out", help="File to write to. [default: standard output]")] = None,
 ) -> None:
     """Report a week: where every GPU-hour went, who waited, what Trimtab changed and what came of it.
 
-    Promises are judged only with --config. Needs the extra trimtab\\[reports].
+    Promises are judged only with --config. With --accounting it also counts GPU-hours by the history of workloads, and
+    says its gaps. Needs the extra trimtab\\[reports].
 
     Example: trimtab report weekly --prometheus-url http://localhost:9090 --week 2026-W48 --out w48.html
 
-    Exit code 0: written; 1: written, but its data light is red; 2: bad input; 3: Prometheus can not be reached, or
-    (written without changes) the API server.
+    Exit code 0: written; 1: written, but its data light is red; 2: bad input; 3: Prometheus or the history can not be
+    read, or (written without changes) the API server.
     """
     _need_pandas()
     window = _window(week, begin, finish, time_zone)
     ledger, reachable = _ledger(kubeconfig, context, namespace)
-    report = _report(http_address("--prometheus-url", prometheus_url), cluster, config or [], ledger, window)
+    url = http_address("--prometheus-url", prometheus_url)
+    store = None if accounting is None else open_store(accounting)
+    report = _report(url, cluster, config or [], ledger, window, store)
     _write(_rendered(report, form), out)
     for reason in report.light_reasons:
         talk(f"data {report.light.value}: {reason}")
@@ -118,7 +125,9 @@ def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tup
     return Known(ledger), True
 
 
-def _report(url: str, cluster: str | None, config: list[Path], ledger: Reading[Ledger], window: Window) -> ReportModel:
+def _report(
+    url: str, cluster: str | None, config: list[Path], ledger: Reading[Ledger], window: Window, store: Store | None
+) -> ReportModel:
     # Only now: help and mistakes need no pandas.
     from collector.sources.prometheus import Prometheus
     from collector.sources.prometheus_session import PrometheusLimits
@@ -129,10 +138,23 @@ def _report(url: str, cluster: str | None, config: list[Path], ledger: Reading[L
     history = Prometheus(url, PrometheusLimits(total_seconds=_TIMEOUT_SECONDS, body_bytes=_ANSWER_BYTES))
     try:
         named = the_cluster(history, window, cluster)
-        sources = Sources(named, read_samples(history, named, window), ledger, site)
+        told = None if store is None else _told(store, named, window)
+        sources = Sources(named, read_samples(history, named, window), ledger, site, told)
     finally:
         history.close()
     return report_of(sources, window, time.time(), version("trimtab"))
+
+
+def _told(store: Store, cluster: str, window: Window) -> Told:
+    from collector.accounting.store import Wanted
+    from controller.reports.history import Told
+
+    inside = store.transitions(Wanted(cluster, begin=window.start, end=window.end))
+    rows = (*store.standing_at(cluster, window.start), *inside)
+    looks = store.looks(cluster, window.start, window.end)
+    if not looks:
+        talk(f"the history of cluster {cluster} holds nothing of this span")
+    return Told(rows, store.capacities(cluster, window.end), looks)
 
 
 def _rendered(report: ReportModel, form: ReportForm) -> str:

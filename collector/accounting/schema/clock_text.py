@@ -43,6 +43,6 @@ def resumed(clocks: WaitClocks, memory: Memory) -> WaitClocks:
     return replace(clocks, clocks=MappingProxyType({**clocks.clocks, **kept}))
 
 
-def clocks_of(memory: Memory, resubmission_seconds: float) -> WaitClocks:
+def clocks_of(memory: Memory) -> WaitClocks:
     """Clocks for somebody who looks for the first time, with the history known."""
-    return resumed(WaitClocks(resubmission_seconds=resubmission_seconds), memory)
+    return resumed(WaitClocks(), memory)

@@ -29,7 +29,7 @@ def test_killed_between_and_within_batches_the_history_is_whole(
         address = bed.postgres.url("crash")
     chance, second, kills = random.Random(7), 0, 0
     while second < SECONDS:
-        lines_until_kill = chance.randrange(30, 90)
+        lines_until_kill = chance.randrange(60, 110)
         second, killed = run_until_killed(address, second, lines_until_kill)
         kills += killed
     assert kills >= 2

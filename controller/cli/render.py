@@ -59,6 +59,9 @@ def render_rbac(
     baseline: Baseline = None,
     namespace: Namespace = NAMESPACE,
     ceph: Annotated[bool, typer.Option("--ceph", help="The collector reads Ceph, and therefore volumes.")] = False,
+    accounting: Annotated[
+        bool, typer.Option("--accounting", help="The collector keeps the history, and therefore reads the ledger.")
+    ] = False,
 ) -> None:
     """Print service accounts, roles and bindings; each own object stands there by its name. Asks no cluster.
 
@@ -69,7 +72,7 @@ def render_rbac(
     """
     ceiling, site = mode_of(max_mode), _site(config)
     owned = owned_in(site) if baseline is None else owned_by(_kept(baseline))
-    manifests = role_manifests(namespace, owned, ceiling, ceph=ceph)
+    manifests = role_manifests(namespace, owned, ceiling, ceph=ceph, history=accounting)
     typer.echo(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110), nl=False)
 
 

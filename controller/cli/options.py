@@ -60,6 +60,10 @@ Accounting: TypeAlias = Annotated[
     ),
 ]
 
+AccountingKeep: TypeAlias = Annotated[
+    str, typer.Option("--accounting-keep", help="How long the history is kept.", metavar="DURATION")
+]
+
 NOT_NEEDED = "Taken so that one set of options fits every `trimtab run`; this program does not need it."
 
 MaxModeNotNeeded: TypeAlias = Annotated[str | None, typer.Option("--max-mode", hidden=True, help=NOT_NEEDED)]

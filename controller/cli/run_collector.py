@@ -23,7 +23,7 @@ from controller.api.errors import InputError, Mistake
 from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.accounting_store import keeping_of
 from controller.cli.listening import listen_address
-from controller.cli.options import Accounting, Context, Kubeconfig, MaxModeNotNeeded
+from controller.cli.options import Accounting, AccountingKeep, Context, Kubeconfig, MaxModeNotNeeded
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
@@ -56,9 +56,7 @@ def run_collector(
         typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
     ] = None,
     accounting: Accounting = None,
-    accounting_keep: Annotated[
-        str, typer.Option("--accounting-keep", help="How long the history is kept.", metavar="DURATION")
-    ] = "400d",
+    accounting_keep: AccountingKeep = "400d",
     namespace: Namespace = NAMESPACE,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
@@ -89,10 +87,8 @@ def run_collector(
     configuration.load()
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
-    keeping = None
-    if accounting is not None:
-        ledger = LedgerStore(connect(kubeconfig, context), namespace)
-        keeping = keeping_of(accounting, accounting_keep, cluster, ledger)
+    ledger = LedgerStore(connect(kubeconfig, context), namespace)
+    keeping = None if accounting is None else keeping_of(accounting, accounting_keep, cluster, ledger)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

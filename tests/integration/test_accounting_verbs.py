@@ -14,7 +14,9 @@ from pyarrow import parquet
 from collector.accounting.address import read_address
 from collector.accounting.schema.rows import Batch, PolicyStep, State
 from collector.accounting.store import Store
+from controller.cli import run_collector as command
 from controller.cli.main import run
+from tests.integration.test_run_collector import DOCUMENTS, KUBECONFIG
 from tests.unit.collector.accounting.lives import CLUSTER, START, Life, Looker, turns
 from tests.unit.collector.accounting.test_derive import WHOLE
 
@@ -142,3 +144,27 @@ def test_without_pyarrow_it_says_what_to_install(
     monkeypatch.setattr("controller.cli.accounting.find_spec", lambda name: None)
     assert run(["accounting", "export", "--accounting", history, "-o", "parquet", "--out", "x"]) == 2
     assert "trimtab[parquet]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--accounting", "mysql://u:secret@h/d"], "--accounting: got mysql://…@h/d, expected a file such as"),
+        (
+            ["--accounting", "x.db", "--accounting-keep", "1h"],
+            "--accounting-keep: got 1h, expected a duration of a day",
+        ),
+        (["--accounting", "x.db", "--accounting-keep", "for ever"], "--accounting-keep: got for ever"),
+    ],
+)
+def test_a_collector_that_can_keep_no_such_history_does_not_start(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "log_as_json", lambda: None)
+    config, kubeconfig = tmp_path / "documents.yaml", tmp_path / "kubeconfig"
+    config.write_text(DOCUMENTS, encoding="utf-8")
+    kubeconfig.write_text(KUBECONFIG, encoding="utf-8")
+    assert run(["run", "collector", "--config", str(config), "--kubeconfig", str(kubeconfig), *arguments]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert "secret" not in told.err

@@ -26,7 +26,7 @@ def read_address(text: str) -> URL:
         return url.set(drivername="sqlite")
     if backend in ("postgresql", "postgres") and url.database and port_known:
         if find_spec("psycopg") is None:
-            raise ValueError("psycopg installed as well: pip install 'trimtab[postgresql]'")
+            raise ValueError("the extra for PostgreSQL: pipx install --force '.[postgresql]' in the checkout")
         return url.set(drivername="postgresql+psycopg")
     raise ValueError(FORMS)
 

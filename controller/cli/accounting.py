@@ -110,14 +110,14 @@ def export(
         Path | None, typer.Option("--out", help="File to write to; needed for Parquet. [default: standard output]")
     ] = None,
 ) -> None:
-    """Write every row of the history as CSV (RFC 4180) or Parquet. Parquet needs the extra trimtab\\[parquet].
+    """Write every row of the history as CSV (RFC 4180), or as Parquet, which needs an extra (docs/guide/accounting.md).
 
     Example: [bold]trimtab accounting export --accounting history.db --from 2026-01-01 -o parquet --out q.parquet[/bold]
 
     Exit code 0: written; 2: bad input; 3: the history can not be read.
     """
     if form is ExportForm.PARQUET and find_spec("pyarrow") is None:
-        raise InputError((Mistake("-o", "parquet", "pyarrow installed: pip install 'trimtab[parquet]'"),))
+        raise InputError((Mistake("-o", "parquet", "the extra: pipx install --force '.[parquet]' in the checkout"),))
     if form is ExportForm.PARQUET and out is None:
         raise InputError((Mistake("--out", "nothing", "a file: Parquet is not written to a terminal"),))
     store = _opened(accounting)

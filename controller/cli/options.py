@@ -43,9 +43,7 @@ Config: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Format: TypeAlias = Annotated[
-    Output, typer.Option("--output", "-o", help="Tables for people, or JSON with stable keys for scripts.")
-]
+Format: TypeAlias = Annotated[Output, typer.Option("--output", "-o", help="Tables for people, or JSON for scripts.")]
 
 Accounting: TypeAlias = Annotated[
     str | None,

@@ -43,7 +43,7 @@ def run_collector(
         list[str] | None,
         typer.Option(
             "--ceph-url",
-            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+            help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
             metavar="URL",
         ),
     ] = None,
@@ -89,11 +89,15 @@ def run_collector(
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
     ledger = LedgerStore(connect(kubeconfig, context), namespace)
     keeping = None if accounting is None else keeping_of(accounting, accounting_keep, cluster, ledger)
+    _until_told(Collecting(settings, configuration, watch, keeping), listen)
+
+
+def _until_told(collecting: Collecting, listen: str) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        Collecting(settings, configuration, watch, keeping).run(stop)
+        collecting.run(stop)
     except ListenError as error:
         raise InputError(
             (Mistake("--listen", repr(listen), f"an address that can be listened on ({error})"),)

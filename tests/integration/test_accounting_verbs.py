@@ -143,7 +143,7 @@ def test_without_pyarrow_it_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("controller.cli.accounting.find_spec", lambda name: None)
     assert run(["accounting", "export", "--accounting", history, "-o", "parquet", "--out", "x"]) == 2
-    assert "trimtab[parquet]" in capsys.readouterr().err
+    assert ".[parquet]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final
@@ -27,6 +28,8 @@ Record = dict[str, Any]
 DROP_STANDING: Final[Delete] = delete(STANDINGS).where(
     STANDINGS.c.cluster == bindparam("of"), STANDINGS.c.uid == bindparam("dropped")
 )
+
+_LARGEST: Final = 2**62
 
 _PLAIN: Final = (
     "cluster",
@@ -58,11 +61,20 @@ def milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
 
 
+def storable(value: Any) -> Any:
+    """The value as every database takes it: people may write a text or a number that none can hold."""
+    if isinstance(value, str):
+        if value.isascii() and "\0" not in value:
+            return value
+        return value.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+    return min(max(value, -_LARGEST), _LARGEST) if isinstance(value, int) and abs(value) > _LARGEST else value
+
+
 def transition_records(rows: Iterable[Transition]) -> list[Record]:
     """Records of table trimtab_transitions."""
     records: list[Record] = []
     for row in rows:
-        record = dict(zip(_PLAIN, _PLAIN_VALUES(row), strict=True))
+        record = dict(zip(_PLAIN, map(storable, _PLAIN_VALUES(row)), strict=True))
         record["at_ms"], record["state"] = milliseconds(row.at), row.state.value
         record["seen_before_ms"] = None if row.seen_before is None else milliseconds(row.seen_before)
         records.append(record)
@@ -109,7 +121,7 @@ def look_of(record: Mapping[str, Any]) -> Look:
 def capacity_records(capacities: Iterable[Capacity]) -> list[Record]:
     """Records of table trimtab_capacities."""
     return [
-        {"cluster": one.cluster, "pool": one.pool, "at_ms": milliseconds(one.at), "gpus": one.gpus}
+        {"cluster": one.cluster, "pool": one.pool, "at_ms": milliseconds(one.at), "gpus": storable(one.gpus)}
         for one in capacities
     ]
 
@@ -121,23 +133,8 @@ def capacity_of(record: Mapping[str, Any]) -> Capacity:
 
 def policy_records(steps: Iterable[PolicyStep]) -> list[Record]:
     """Records of table trimtab_policy_steps."""
-    return [
-        {
-            "cluster": one.cluster,
-            "change": one.change,
-            "stage": one.stage,
-            "at_ms": milliseconds(one.at),
-            "policy": one.policy,
-            "tenant": one.tenant,
-            "pool": one.pool,
-            "source": one.source,
-            "destination": one.destination,
-            "gpus": one.gpus,
-            "verdict": one.verdict,
-            "reason": one.reason,
-        }
-        for one in steps
-    ]
+    names = [field.name for field in fields(PolicyStep) if field.name != "at"]
+    return [{name: storable(getattr(one, name)) for name in names} | {"at_ms": milliseconds(one.at)} for one in steps]
 
 
 def policy_step_of(record: Mapping[str, Any]) -> PolicyStep:

@@ -73,10 +73,13 @@ class Store:
 
     def __init__(self, url: URL, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         self.place, self._url, self._migrations = shown(url), url, migrations
-        self._engine = _engine(url)
+        self._settings = ["synchronous=NORMAL"]
+        self._engine = self._made(url)
 
     def begin_writing(self) -> None:
         """Make the tables, or bring those of an older version to this one, in one transaction."""
+        if "journal_mode=WAL" not in self._settings:  # readers do not hold up the writer
+            self._settings.append("journal_mode=WAL")
         with self._transaction() as connection:
             if self._engine.dialect.name == "postgresql":  # of two that start at once, one makes the tables
                 connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
@@ -200,6 +203,26 @@ class Store:
         """Close all connections."""
         self._engine.dispose()
 
+    def _made(self, url: URL) -> Engine:
+        if url.drivername == "sqlite":
+            engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+            event.listen(engine, "connect", self._prepare_sqlite)
+            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+            return engine
+        bounds = {"connect_timeout": BUSY_SECONDS, "tcp_user_timeout": 15_000, "options": _SESSION}
+        return create_engine(url, pool_pre_ping=True, connect_args=bounds)
+
+    def _prepare_sqlite(self, connection: Any, _: object) -> None:
+        """What is lost with the power is derived again from the objects; what is lost with the process is nothing.
+
+        The driver's own transactions would leave out tables that are made or altered; ours begin where they should.
+        """
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for setting in self._settings:
+            cursor.execute(f"PRAGMA {setting}")
+        cursor.close()
+
     def _upsert(
         self,
         connection: Connection,
@@ -244,28 +267,6 @@ class Store:
         if version > len(self._migrations):
             told = f"has schema version {version}, this program knows {len(self._migrations)}"
             raise StoreProblem(self.place, f"{told}: a newer Trimtab wrote it")
-
-
-def _engine(url: URL) -> Engine:
-    if url.drivername == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
-        return engine
-    bounds = {"connect_timeout": BUSY_SECONDS, "tcp_user_timeout": 15_000, "options": _SESSION}
-    return create_engine(url, pool_pre_ping=True, connect_args=bounds)
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    """Readers do not hold up the writer; what is lost with the power is derived again from the objects.
-
-    The driver's own transactions would leave out tables that are made or altered; ours begin where they should.
-    """
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for setting in ("journal_mode=WAL", "synchronous=NORMAL"):
-        cursor.execute(f"PRAGMA {setting}")
-    cursor.close()
 
 
 def _version(connection: Connection) -> int:

@@ -30,10 +30,10 @@ TRANSITIONS: Final = Table(
     Column("tier", String, nullable=False),
     Column("pool", String, nullable=False),
     Column("queue", String, nullable=False),
-    Column("gpus", Integer, nullable=False),
-    Column("pods", Integer, nullable=False),
+    Column("gpus", BigInteger, nullable=False),
+    Column("pods", BigInteger, nullable=False),
     Column("priority", BigInteger, nullable=False),
-    Column("evictions", Integer, nullable=False),
+    Column("evictions", BigInteger, nullable=False),
     Column("evicted_by", String, nullable=False),
     Column("why", String, nullable=False),
     Column("waited_seconds", Float, nullable=False),
@@ -67,7 +67,7 @@ CAPACITIES: Final = Table(
     Column("cluster", String, primary_key=True),
     Column("pool", String, primary_key=True),
     Column("at_ms", BigInteger, primary_key=True, autoincrement=False),
-    Column("gpus", Integer, nullable=False),
+    Column("gpus", BigInteger, nullable=False),
 )
 
 POLICY: Final = Table(
@@ -82,7 +82,7 @@ POLICY: Final = Table(
     Column("pool", String, nullable=False),
     Column("source", String, nullable=False),
     Column("destination", String, nullable=False),
-    Column("gpus", Integer, nullable=False),
+    Column("gpus", BigInteger, nullable=False),
     Column("verdict", String, nullable=False),
     Column("reason", Text, nullable=False),
 )

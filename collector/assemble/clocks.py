@@ -130,14 +130,19 @@ class WaitClocks:
 
     def _resubmitted(self, absent: Mapping[str, list[Clock]], sighting: Sighting) -> Clock | None:
         """Take the clock of the work that this one submits again, if there is one."""
-        stopped = absent.get(sighting.key)
-        if not stopped:
+        stopped = absent.get(sighting.key, [])
+        # Of a sweep, what was Ready when it vanished has ended: the next one is other work.
+        waited = [clock for clock in stopped if clock.waiting_since is not None or clock.left_waiting]
+        candidates = waited if sighting.generated else stopped
+        if not candidates:
             return None
-        latest = stopped[-1]
-        if sighting.generated and latest.waiting_since is None and not latest.left_waiting:
-            return None  # of a sweep, what was Ready when it vanished has ended; the next one is other work
-        in_time = sighting.created_at - latest.last_seen_at <= self.resubmission_seconds
-        return stopped.pop() if in_time and sighting.created_at >= latest.created_at else None
+        latest = candidates[-1]
+        if sighting.created_at - latest.last_seen_at > self.resubmission_seconds:
+            return None
+        if sighting.created_at < latest.created_at:
+            return None
+        stopped.remove(latest)
+        return latest
 
 
 def _paused(clock: Clock) -> Clock:

@@ -73,8 +73,8 @@ class ClusterRole:
         snapshot = with_idle_held(snapshot, uses)
         if unreadable.isdisjoint(OF_WORK):
             self.clocks = clocks  # else work that is only unseen would count as gone
-            if self.history is not None and not snapshot.blind:
-                self.history.look(seen, clocks, {name: pool.total for name, pool in snapshot.pools.items()}, now)
+            if self.history is not None and picture.age_seconds <= STALE_PICTURE_SECONDS:
+                self.history.look(seen, clocks, {name: one.total for name, one in snapshot.pools.items()}, now)
         self._count(picture, now)
         self.published = Published(
             cluster=site.cluster,

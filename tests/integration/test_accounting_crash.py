@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from collector.accounting.address import read_address
+from collector.accounting.recorder import Recorder
 from collector.accounting.store import Store, Wanted
+from collector.assemble.clocks import WaitClocks
 from tests.integration.accounting_child import SECONDS, lives_of
 from tests.testbed import Testbed
 from tests.unit.collector.accounting.lives import CLUSTER, START
@@ -61,3 +63,30 @@ def run_until_killed(address: str, first: int, lines: int) -> tuple[int, bool]:
                 break
         child.wait(30)
     return last + 1, child.returncode < 0
+
+
+def test_a_database_server_that_dies_and_comes_back_costs_no_row(database: Testbed) -> None:
+    lives, server = lives_of(3, count=10), database.postgres
+    recorder = Recorder(Store(read_address(server.url("dies"))), CLUSTER, 1e9)
+    clocks, problems = WaitClocks(), []
+    for second in range(SECONDS):
+        if second == 80:
+            server.service.kill()
+        if second == 160:
+            server.service.start()
+        clocks = recorder.seeded(clocks)
+        found = tuple(seen for life in lives if (seen := life.seen(START + second)) is not None)
+        clocks = clocks.advance([seen.sighting for seen in found], START + second)
+        recorder.look(found, clocks, {"h100": 64}, START + second)
+        problems.append(recorder.write())
+    assert not any(problems[:80]), problems[:80]
+    assert all(problems[80:160])
+    assert not any(problems[161:]), problems[161:]
+    store = Store(read_address(server.url("dies")))
+    rows = list(store.transitions(Wanted()))
+    last = START + SECONDS - 1
+    for life in lives:
+        assert [(row.state, row.at) for row in rows if row.uid == life.uid] == [t for t in life.turns if t[1] <= last]
+    assert len(store.looks(CLUSTER, START, last)) == 1, "what was seen meanwhile was kept"
+    store.close()
+    recorder.close()

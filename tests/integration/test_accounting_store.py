@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 from collector.accounting.address import read_address
 from collector.accounting.errors import StoreProblem
 from collector.accounting.schema.clock_text import resumed
-from collector.accounting.schema.rows import Batch, PolicyStep, State
+from collector.accounting.schema.rows import Batch, Capacity, PolicyStep, State
 from collector.accounting.store import Store, Wanted
 from collector.accounting.tables import MIGRATIONS
 from collector.assemble.clocks import WaitClocks
@@ -181,3 +181,31 @@ def test_a_file_that_is_no_history_is_told_in_words(tmp_path: Path, content: byt
         path.write_bytes(content)
     with pytest.raises(StoreProblem, match=f"accounting {path}: .*{said}"):
         Store(read_address(str(path))).begin_reading()
+
+
+def test_what_no_database_can_hold_is_bounded_and_blocks_nothing(store: Store) -> None:
+    row = Looker([WHOLE]).look(10).rows[0]
+    odd = replace(row, name="a\0b", why="half a \ud83d", gpus=9 * 10**18 * 100, queue="größer")
+    store.write(
+        Batch(rows=(odd,), policy=(replace(STEP, reason="\0"),), capacities=(Capacity(CLUSTER, "p", 1, 10**30),))
+    )
+    (found,) = store.transitions(Wanted())
+    assert (found.name, found.why, found.gpus, found.queue) == ("ab", "half a ?", 2**62, "größer")
+    assert store.policy_steps(Wanted())[0].reason == ""
+
+
+def test_a_reader_and_the_writer_do_not_hold_each_other_up(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    writer = Store(read_address(str(path)))
+    writer.begin_writing()
+    looker = Looker([WHOLE])
+    looker.look(300)
+    written(writer, looker)
+    reader = Store(read_address(str(path)))
+    reader.begin_reading()
+    assert list(reader.transitions(Wanted())) == looker.rows
+    looker.look(700)
+    written(writer, looker)
+    assert list(reader.transitions(Wanted())) == looker.rows, "both at once"
+    reader.close()
+    writer.close()

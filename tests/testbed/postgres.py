@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -63,7 +64,10 @@ class Postgres:
         self.service.start()
 
     def stop(self) -> None:
-        """Stops it and takes its data away."""
+        """Stops it, whoever is connected, and takes its data away."""
+        running = self.service.identity
+        if running is not None:
+            running.signal_group(signal.SIGINT)
         self.service.stop()
         if self._written.exists():
             shutil.rmtree(self._data, ignore_errors=True)

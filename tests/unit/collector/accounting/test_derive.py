@@ -143,6 +143,15 @@ def test_of_a_sweep_only_what_vanished_while_it_waited_goes_on() -> None:
     assert looker.rows[-1].waited_seconds == 595 + 30
 
 
+def test_of_a_sweep_the_one_that_waited_goes_on_whatever_else_ended_after_it() -> None:
+    waited = Life("a", turns((PENDING, 0), (GONE, 300)), key="s*", generated=True)
+    ran = Life("b", turns((PENDING, 10), (ADMITTED, 20), (RUNNING, 30), (GONE, 600)), key="s*", generated=True)
+    after = Life("c", turns((PENDING, 700), (ADMITTED, 720), (RUNNING, 730)), key="s*", generated=True)
+    looker = Looker([waited, ran, after])
+    every_five_seconds(looker, 800)
+    assert looker.rows[-1].waited_seconds == 295 + 30
+
+
 def test_an_owner_that_comes_back_after_it_was_gone_begins_anew() -> None:
     looker = Looker([Life("rs", turns((PENDING, 0), (ADMITTED, 5), (RUNNING, 10), (GONE, 50)))])
     every_five_seconds(looker, 60)

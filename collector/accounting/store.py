@@ -66,6 +66,8 @@ class Wanted:
     end: float | None = None
     uid: str | None = None
     key: str | None = None
+    namespace: str | None = None
+    name: str | None = None
 
 
 class Store:
@@ -277,7 +279,7 @@ def _version(connection: Connection) -> int:
 
 def _matching(table: Table, wanted: Wanted) -> ColumnElement[bool]:
     conditions: list[ColumnElement[bool]] = [true()]
-    for name in ("cluster", "tenant", "uid", "key"):
+    for name in ("cluster", "tenant", "uid", "key", "namespace", "name"):
         value = getattr(wanted, name)
         if value is not None:
             conditions.append(table.c[name] == value)

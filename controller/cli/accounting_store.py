@@ -44,6 +44,13 @@ class History:
         """The wait clocks as the collector left them at its last look."""
         return clocks_of(self.store.memory(self.cluster))
 
+    def named(self, title: str) -> tuple[Transition, ...]:
+        """Everything about work of that namespace/name or name, also what is no more; the last to begin comes last."""
+        from collector.accounting.store import Wanted
+
+        namespace, _, name = title.removeprefix("workload/").rpartition("/")
+        return tuple(self.store.transitions(Wanted(self.cluster, namespace=namespace or None, name=name)))
+
     def of(self, work: Work) -> tuple[Transition, ...]:
         """Everything about one piece of work, with what was submitted before it as the same."""
         from collector.accounting.store import Wanted

@@ -7,15 +7,19 @@ from typing import Annotated
 
 import typer
 
+from collector.accounting.schema.rows import Transition
 from collector.model.snapshot import Work
+from collector.sources.kubernetes_api import KubernetesApi
+from controller.api.errors import InputError
 from controller.cli.accounting_store import History
+from controller.cli.accounting_text import row_record
 from controller.cli.explain_facts import tenant_facts, work_facts
-from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
+from controller.cli.explain_screen import change_screen, past_screen, tenant_screen, work_screen
 from controller.cli.options import Accounting, Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import OK, Output, console, print_json
 from controller.cli.records import header_record, tenant_facts_record, work_facts_record
-from controller.cli.subjects import subject
-from controller.cli.view import Where, view_of
+from controller.cli.subjects import Subject, subject
+from controller.cli.view import View, Where, view_of
 from controller.policy.change import Change
 from controller.policy.ledger_text import change_document
 
@@ -40,7 +44,8 @@ def explain(
 ) -> None:
     """Explain a workload (why it waits, who is ahead, who holds the quota, what would help), a tenant, or a change.
 
-    With --accounting a workload's wait is exact over evictions and restarts, and what happened to it is told.
+    With --accounting a workload's wait is exact over evictions and restarts, and what happened to it is told, also
+    when it is there no more.
 
     Example: [bold]trimtab explain vision-train/resnet-7[/bold], [bold]trimtab explain vision[/bold]
 
@@ -53,9 +58,12 @@ def explain(
         where = replace(where, clocks=history.clocks())
     api = where.connection()
     view = view_of(where, api)
-    found = subject(name, view, api)
+    found = _found(name, view, api, history)
     header = header_record(view)
-    if isinstance(found, Change):
+    if isinstance(found, tuple):
+        past = [row_record(row) for row in found]
+        record, screen = {"past_workload": {"name": found[-1].title, "history": past}}, past_screen(found)
+    elif isinstance(found, Change):
         record, screen = {"change": change_document(found)}, change_screen(found)
     elif isinstance(found, Work):
         facts = work_facts(view, found)
@@ -72,3 +80,14 @@ def explain(
         for part in screen:
             shown.print(part)
     raise typer.Exit(OK)
+
+
+def _found(name: str, view: View, api: KubernetesApi, history: History | None) -> Subject | tuple[Transition, ...]:
+    """What is meant; where nothing that exists has the name, what the history knows of work that had it."""
+    try:
+        return subject(name, view, api)
+    except InputError:
+        past = history.named(name) if history is not None else ()
+        if not past:
+            raise
+        return past

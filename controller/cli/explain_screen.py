@@ -40,6 +40,13 @@ def work_screen(facts: WorkFacts) -> Iterator[RenderableType]:
     yield from _lies(facts.lies)
 
 
+def past_screen(rows: tuple[Transition, ...]) -> Iterator[RenderableType]:
+    """Work that is no more: what happened to it."""
+    last = rows[-1]
+    yield Text.assemble((last.title, "bold"), f"  {last.kind}, tenant {last.tenant}, {last.gpus} GPUs: no more there\n")
+    yield section("What happened to it", _history(rows))
+
+
 def tenant_screen(facts: TenantFacts) -> Iterator[RenderableType]:
     """A tenant: what it may use, what it uses and lacks, its objectives, its longest waits."""
     tenant = facts.tenant

@@ -176,13 +176,26 @@ class ChangeLine:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictionEdge:
+    """How often work of one tenant took the place of another's."""
+
+    victim: str
+    by: str
+    """"" where nobody can tell."""
+    count: int
+    gpu_hours: float
+    """What the victims had run since they were last Ready: lost, but for checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryPart:
     """What the history of workloads says of the window, counted apart from the samples."""
 
     pools: tuple[PoolHours, ...]
     gaps: tuple[Span, ...]
     """In these nobody looked."""
-    evictions: int
+    evictions: tuple[EvictionEdge, ...]
+    """Most GPU-hours first."""
     finished: int
     failed: int
     gone: int

@@ -149,7 +149,15 @@ def _history(history: HistoryPart) -> dict[str, Any]:
         ],
         "gaps": [{"from": format_time(gap.begin), "to": format_time(gap.end)} for gap in history.gaps],
         "gap_hours": _rounded(history.gap_hours),
-        "evictions": history.evictions,
+        "evictions": [
+            {
+                "tenant": edge.victim,
+                "by": edge.by or None,
+                "count": edge.count,
+                "ran_before_gpu_hours": _rounded(edge.gpu_hours),
+            }
+            for edge in history.evictions
+        ],
         "finished": history.finished,
         "failed": history.failed,
         "gone": history.gone,

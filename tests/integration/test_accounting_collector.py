@@ -115,6 +115,16 @@ def test_an_eviction_and_a_kill_are_in_the_history_and_waits_go_on(
     assert run(asked) == 0
     assert json.loads(capsys.readouterr().out)["workload"]["waited_is_lower_bound"], "without a history it is one"
 
+    past = [*asked, "--accounting", str(tmp_path / "history.db")]
+    past[1] = "run-b/own"
+    wait_until(lambda: states(rows_of(tmp_path, "b"), "own")[-1] is State.GONE, "the owner to be gone", 30)
+    assert run(past) == 0
+    gone = json.loads(capsys.readouterr().out)["past_workload"]
+    assert (gone["name"], gone["history"][-1]["state"]) == ("run-b/own", "gone")
+    past[1] = "run-b/never"
+    assert run(past) == 2
+    capsys.readouterr()
+
     store = Store(read_address(str(tmp_path / "history.db")))
     steps = {step.change: step for step in store.policy_steps(Wanted())}
     assert steps["c-1"].tenant == "vision", "the ledger's changes are in it too"

@@ -11,7 +11,7 @@ import pytest
 from collector.accounting.schema.rows import Batch, Capacity, Look, State, Transition
 from controller.reports.compute import Sources, report_of
 from controller.reports.history import Told, history_part
-from controller.reports.model import ReportModel
+from controller.reports.model import EvictionEdge, ReportModel
 from controller.reports.render_html import report_html
 from controller.reports.render_json import report_json
 from tests.unit.collector.accounting.lives import START as LIVES_START
@@ -47,7 +47,8 @@ def test_gpu_hours_by_state_close_against_the_capacity_and_gaps_are_said() -> No
     assert pool.difference == pytest.approx(0)
     assert (pool.tenants["vision"].running, pool.tenants["vision"].starting) == (7 * 8, 2 * 8)
     assert (part.gap_hours, pool.not_seen) == (2, 2 * 8)
-    assert (part.evictions, part.finished, part.gone) == (1, 0, 0)
+    assert part.evictions == (EvictionEdge("vision", "nlp", 1, 7 * 8),)
+    assert (part.finished, part.failed, part.gone) == (0, 0, 0)
 
 
 def test_page_and_json_tell_the_same() -> None:
@@ -62,6 +63,9 @@ def test_page_and_json_tell_the_same() -> None:
         }
     ]
     assert accounting["gap_hours"] == 2.0
+    assert accounting["evictions"] == [
+        {"tenant": "vision", "by": "nlp", "count": 1, "ran_before_gpu_hours": 56.0},
+    ]
     page = report_html(report)
     assert "Nobody looked for 2 h" in page
     assert "160 GPU-hours" in page.replace("\n", " ")

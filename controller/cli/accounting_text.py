@@ -34,7 +34,9 @@ def remarks(row: Transition) -> str:
     if row.seen_before is not None:
         said.append(f"at some time after {format_time(row.seen_before)}")
     if row.unseen:
-        said.append(f"{row.unseen} changes before it were not seen")
+        said.append(
+            "a change before it was not seen" if row.unseen == 1 else f"{row.unseen} changes before it were not seen"
+        )
     return "; ".join(said)
 
 

@@ -243,23 +243,22 @@ def _with_waits(last: Transition | None, rows: tuple[Transition, ...], clock: Cl
     if not rows:
         return ()
     waited, before = (last.waited_seconds, last) if last else (0.0, rows[0])
-    sums: list[float] = []
+    sums: list[tuple[float, bool]] = []
     bound = last.waited_is_lower_bound if last else False
     for row in rows:
         ended_unseen = row.state in (State.FINISHED, State.FAILED) and before.state is State.ADMITTED
         until = row.at if row.seen_before is None else row.seen_before
         waited += until - before.at if before.state in WAITS and not ended_unseen else 0.0
-        sums.append(waited)
-        bound |= ended_unseen
+        doubt = row.state is not State.GONE and (row.unseen > 0 or row.seen_before is not None)
+        bound = bound or ended_unseen or doubt
+        sums.append((waited, bound))
         before = row
     if clock is not None:
-        bound = clock.lower_bound
-        shift = _moment(clock.waited_seconds(rows[-1].at)) - sums[-1]
-        sums = [total + shift for total in sums]
-    unsure = bound or any(row.unseen or row.seen_before is not None for row in rows if row.state is not State.GONE)
+        shift = _moment(clock.waited_seconds(rows[-1].at)) - waited
+        sums = [(total + shift, clock.lower_bound) for total, _ in sums]
     return tuple(
-        replace(row, waited_seconds=_moment(max(0.0, total)), waited_is_lower_bound=unsure if clock is None else bound)
-        for row, total in zip(rows, sums, strict=True)
+        replace(row, waited_seconds=_moment(max(0.0, total)), waited_is_lower_bound=bounded)
+        for row, (total, bounded) in zip(rows, sums, strict=True)
     )
 
 

@@ -42,6 +42,8 @@ class Sighting:
     """Since when it is out of its place, or on its way out; None while it has one."""
     evicted_why: str = ""
     """The engine's own word for it."""
+    readmitted: bool = False
+    """`evicted_at` is when it got its place back; when it lost it nobody tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +194,20 @@ def _next_look(clock: Clock, sighting: Sighting, now: float) -> Clock:
         clock = replace(
             clock,
             waiting_since=now if began is None else min(now, max(began, clock.last_seen_at)),
-            # Of several evictions since the last look, only the last stint can be told.
-            lower_bound=clock.lower_bound or unseen_stint or began is None or clock.evictions > evictions + 1,
+            lower_bound=clock.lower_bound
+            or unseen_stint
+            or began is None
+            or _hides_waiting(clock, evictions, sighting),
         )
     if not sighting.waits and clock.waiting_since is not None:
         clock = _stopped(clock, sighting, now)
     return replace(clock, last_seen_at=now, queue=sighting.queue, left_waiting=False)
+
+
+def _hides_waiting(clock: Clock, evictions_before: int, sighting: Sighting) -> bool:
+    """Of several evictions since the last look only the last stint can be told, and that not if it ended since."""
+    evicted = clock.evictions - evictions_before
+    return evicted > 1 or (evicted == 1 and sighting.readmitted)
 
 
 def _began(clock: Clock, sighting: Sighting, resubmitted: bool) -> float | None:

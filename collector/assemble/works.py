@@ -310,6 +310,7 @@ def _sighting(work: Work, raw: _Raw) -> Sighting:
         failed=raw.failed,
         evicted_since=raw.evicted_since,
         evicted_why=raw.evicted_why,
+        readmitted=raw.evicted_at is not None and raw.evicted_since is None,
     )
 
 

@@ -90,6 +90,7 @@ class Life:
             failed=state is State.FAILED,
             evicted_since=last[State.EVICTED] if out else None,
             evicted_why="Preempted" if evictions else "",
+            readmitted=bool(evictions) and not out,
         )
         return Seen(work, sighting)
 

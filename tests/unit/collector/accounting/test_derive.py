@@ -84,6 +84,15 @@ def test_an_eviction_that_nobody_saw_is_counted_and_its_moment_is_a_span() -> No
     assert (evicted.seen_before, evicted.unseen) == (START + 200, 0)
 
 
+def test_a_wait_that_hides_between_two_looks_makes_the_sum_a_lower_bound() -> None:
+    life = Life("w", turns((PENDING, 0), (ADMITTED, 10), (RUNNING, 20), (EVICTED, 30), (ADMITTED, 40)))
+    looker = Looker([life])
+    looker.look(25)
+    looker.look(45)
+    assert (looker.rows[-1].state, looker.rows[-1].waited_is_lower_bound) == (ADMITTED, True)
+    assert looker.clocks.clocks["w"].lower_bound
+
+
 def test_evictions_between_two_looks_are_all_counted() -> None:
     life = Life("w", turns((PENDING, 0), (ADMITTED, 10), (EVICTED, 20), (ADMITTED, 30), (EVICTED, 40), (ADMITTED, 50)))
     looker = Looker([life])

@@ -6,8 +6,9 @@ from collector.sources.errors import SourceError
 
 
 class StoreProblem(SourceError):
-    """The database can not be used now, or is not one of ours. `place` is its address without a password."""
+    """The database can not be used now, or is not one of ours."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        self.place, self.problem = place, problem
-        super().__init__("accounting", place, problem)
+    @classmethod
+    def at(cls, place: str, problem: str) -> StoreProblem:
+        """`place`: its address without a password."""
+        return cls("accounting", place, problem)

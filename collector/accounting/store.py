@@ -95,15 +95,15 @@ class Store:
     def begin_reading(self) -> None:
         """See that there is a history that this version can read; changes nothing."""
         if self._engine.dialect.name == "sqlite" and not Path(str(self._url.database)).is_file():
-            raise StoreProblem(self.place, "there is no such file")
+            raise StoreProblem.at(self.place, "there is no such file")
         with self._transaction() as connection:
             version = _version(connection)
         if version == 0:
-            raise StoreProblem(self.place, "holds no history of Trimtab")
+            raise StoreProblem.at(self.place, "holds no history of Trimtab")
         self._refuse_newer(version)
         if version < len(self._migrations):
             told = f"has schema version {version}, this program needs {len(self._migrations)}"
-            raise StoreProblem(self.place, f"{told}: start the collector of this version on it first")
+            raise StoreProblem.at(self.place, f"{told}: start the collector of this version on it first")
 
     def write(self, batch: Batch) -> None:
         """All of it, or nothing."""
@@ -263,12 +263,12 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise StoreProblem(self.place, _in_words(error)) from error
+            raise StoreProblem.at(self.place, _in_words(error)) from error
 
     def _refuse_newer(self, version: int) -> None:
         if version > len(self._migrations):
             told = f"has schema version {version}, this program knows {len(self._migrations)}"
-            raise StoreProblem(self.place, f"{told}: a newer Trimtab wrote it")
+            raise StoreProblem.at(self.place, f"{told}: a newer Trimtab wrote it")
 
 
 def _version(connection: Connection) -> int:

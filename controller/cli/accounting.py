@@ -19,10 +19,13 @@ from collector.accounting.schema.hours import Span, gaps
 from collector.accounting.schema.rows import PolicyStep, Transition
 from collector.model.quantities import format_duration, format_time, parse_duration, parse_time
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import told
 from controller.cli.accounting_store import open_store, the_cluster
 from controller.cli.accounting_text import row_record, transition_cells
 from controller.cli.options import Accounting, Format
-from controller.cli.output import OK, Output, console, left, print_json, right, section, table, talk
+from controller.cli.output import OK, Output, console, left, print_json, print_text, right, section, table, talk
+from controller.cli.values import cluster_for, path_for, words_for
+from controller.files.reading import mistaken, trouble_in_words
 
 if TYPE_CHECKING:
     from collector.accounting.store import Store
@@ -30,16 +33,24 @@ if TYPE_CHECKING:
 _SHOWN: Final = 200
 _DEFAULT_SPAN: Final = "24h"
 
-Tenant: TypeAlias = Annotated[str | None, typer.Option("--tenant", help="Only this tenant's.", show_default=False)]
+Tenant: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--tenant", parser=words_for("--tenant", "the name of a tenant"), help="Only this tenant's."),
+]
 Begin: TypeAlias = Annotated[
     str | None,
     typer.Option("--from", help="First moment: a date, a time (RFC 3339), or how long ago, such as 7d."),
 ]
 End: TypeAlias = Annotated[
-    str | None, typer.Option("--to", help="Moment before which it ends, in the same forms. [default: now]")
+    str | None, typer.Option("--to", help="Moment before which it ends, in the same forms; without it now.")
 ]
 Cluster: TypeAlias = Annotated[
-    str | None, typer.Option("--cluster", help="Cluster, as in its metrics; needed when the history has several.")
+    str | None,
+    typer.Option(
+        "--cluster",
+        parser=cluster_for("--cluster"),
+        help="Cluster, as in its metrics; needed when the history has several.",
+    ),
 ]
 
 
@@ -107,7 +118,10 @@ def export(
     ),
     form: Annotated[ExportForm, typer.Option("--output", "-o", help="CSV, or Parquet.")] = ExportForm.CSV,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File to write to; needed for Parquet. [default: standard output]")
+        Path | None,
+        typer.Option(
+            "--out", parser=path_for("--out"), help="File to write to; without it standard output, but for Parquet."
+        ),
     ] = None,
 ) -> None:
     """Write every row of the history as CSV (RFC 4180), or as Parquet, which needs an extra (docs/guide/accounting.md).
@@ -127,8 +141,7 @@ def export(
     try:
         count = _write_parquet(columns, rows, out) if form is ExportForm.PARQUET and out else _csv(columns, rows, out)
     except OSError as error:
-        said = (error.strerror or "it can not be written").lower()
-        raise InputError((Mistake("--out", str(out), f"a file to write to ({said})"),)) from error
+        raise mistaken(out or Path(), trouble_in_words(error), "a file to write to", "--out") from error
     talk(f"{count} rows")
 
 
@@ -149,7 +162,7 @@ def _span(begin: str | None, end: str | None) -> Span:
     now = time.time()
     span = Span(0.0 if begin is None else _read("--from", begin, now), now if end is None else _read("--to", end, now))
     if span.end <= span.begin:
-        raise InputError((Mistake("--from", str(begin), "a moment before --to"),))
+        raise InputError((Mistake("--from", told(str(begin)), "a moment before --to"),))
     return span
 
 
@@ -164,7 +177,7 @@ def _read(option: str, text: str, now: float) -> float:
         return parse_time(aware.isoformat()) or 0.0
     except ValueError:
         expected = "a date, an RFC 3339 time (UTC unless it says otherwise), or a duration such as 7d"
-        raise InputError((Mistake(option, text, expected),)) from None
+        raise InputError((Mistake(option, told(text), expected),)) from None
 
 
 def _show(rows: Sequence[Transition | PolicyStep], left_out: int, blind: Sequence[Span]) -> None:
@@ -200,7 +213,7 @@ def _csv(columns: Sequence[str], rows: Iterable[Transition | PolicyStep], out: P
             return _write_csv(columns, rows, file)
     text = io.StringIO(newline="")
     count = _write_csv(columns, rows, text)
-    typer.echo(text.getvalue(), nl=False)
+    print_text(text.getvalue())
     return count
 
 

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 from collector.accounting.schema.clock_text import clocks_of
 from collector.accounting.schema.rows import Transition
 from collector.assemble.clocks import WaitClocks
-from collector.model.quantities import parse_duration
 from collector.model.snapshot import Work
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import told
+from controller.cli.values import duration_for
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import LedgerStore
 
 if TYPE_CHECKING:
     from collector.accounting.store import Store
 
-_LEAST_KEPT_SECONDS = 86400.0
+_DAY_SECONDS = 86400.0
+_KEPT = duration_for(
+    "--accounting-keep", _DAY_SECONDS, 36500 * _DAY_SECONDS, "a duration of a day at least, such as 400d"
+)
 
 
 def open_store(address: str) -> Store:
@@ -66,7 +70,7 @@ def keeping_of(address: str, keep: str, cluster: str, ledger: LedgerStore) -> Ke
     """What keeps the history of a cluster, and of the changes in its ledger. Opens nothing yet. Raises InputError."""
     from collector.accounting.recorder import Recorder
 
-    return Keeping(Recorder(_store(address), cluster, _kept_seconds(keep)), cluster, lambda: ledger.load().changes)
+    return Keeping(Recorder(_store(address), cluster, _KEPT(keep)), cluster, lambda: ledger.load().changes)
 
 
 def the_cluster(store: Store, wanted: str | None) -> str:
@@ -86,19 +90,9 @@ def _store(address: str) -> Store:
     try:
         return Store(read_address(address))
     except ValueError as error:
-        raise InputError((Mistake("--accounting", _without_password(address), str(error)),)) from None
+        raise InputError((Mistake("--accounting", told(_without_password(address)), str(error)),)) from None
 
 
 def _without_password(address: str) -> str:
     scheme, separator, rest = address.partition("://")
     return f"{scheme}://…{rest[rest.rindex('@') :]}" if separator and "@" in rest else address
-
-
-def _kept_seconds(text: str) -> float:
-    try:
-        seconds = parse_duration(text)
-    except ValueError:
-        seconds = 0.0
-    if seconds < _LEAST_KEPT_SECONDS:
-        raise InputError((Mistake("--accounting-keep", text, "a duration of a day at least, such as 400d"),))
-    return seconds

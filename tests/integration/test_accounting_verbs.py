@@ -124,7 +124,11 @@ def test_parquet_keeps_types_and_nothing_as_nothing(history: str, tmp_path: Path
         (["list", "--accounting", "HISTORY", "--to", "2000-01-01"], 2, "expected a moment before --to"),
         (["list", "--accounting", "HISTORY", "--cluster", "c9"], 2, "got c9, expected one that the history knows: c1"),
         (["export", "--accounting", "HISTORY", "-o", "parquet"], 2, "--out: got nothing, expected a file"),
-        (["export", "--accounting", "HISTORY", "--out", "/nonexistent/x"], 2, "(no such file or directory)"),
+        (
+            ["export", "--accounting", "HISTORY", "--out", "/nonexistent/x"],
+            2,
+            "--out /nonexistent/x: got no such file or folder",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence_and_an_exit_code(

@@ -18,7 +18,7 @@ from collector.accounting.schema.derive import Sight, advance
 from collector.accounting.schema.rows import Batch, Memory, PolicyStep
 from collector.accounting.store import Store
 from collector.assemble.clocks import WaitClocks
-from collector.assemble.works import Seen
+from collector.assemble.gangs import Seen
 
 MOST_ROWS: Final = 100_000
 """About 100 MB, and at a hundred changes a minute most of a day."""

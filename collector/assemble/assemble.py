@@ -10,9 +10,11 @@ from dataclasses import replace
 
 from collector.assemble.capacity import pool_state
 from collector.assemble.clocks import WaitClocks
+from collector.assemble.gangs import Seen
+from collector.assemble.strays import strays
 from collector.assemble.tenant_pools import reserved_gpus, tenant_pools
-from collector.assemble.waiting import ineligible_reason, named, naming_context
-from collector.assemble.works import Seen, seen_works
+from collector.assemble.waiting import Doors, ineligible_reason, named, naming_context
+from collector.assemble.works import seen_works
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence, Lie, Snapshot, Work, WorkPhase
 from collector.model.tenancy import UNASSIGNED, DoubleClaim, Site, claims
@@ -48,7 +50,8 @@ def assemble_seen(
     owners, lies = _owners(picture, site)
     empty_pools = {pool.name: pool_state(picture, pool, 0) for pool in site.pools}
     seen = seen_works(picture, site, owners, empty_pools)
-    advanced = clocks.advance([item.sighting for item in seen], now)
+    # The clock of a mirror runs where its work was submitted: counted here as well, it would wait twice.
+    advanced = clocks.advance([item.sighting for item in seen if item.work.sent_from is None], now)
     works = tuple(_clocked(item, advanced, now) for item in seen if item.work.phase is not WorkPhase.FINISHED)
     reserved = reserved_gpus(works)
     pools = {
@@ -56,8 +59,9 @@ def assemble_seen(
         for name, state in empty_pools.items()
     }
     held = {(item.tenant, item.pool): item for item in tenant_pools(picture, site, owners, works, evidence)}
+    doors = Doors(picture)
     works = tuple(
-        replace(work, ineligible=ineligible_reason(work, picture, pools, held.get((work.tenant, work.pool or ""))))
+        replace(work, ineligible=ineligible_reason(work, doors, pools, held.get((work.tenant, work.pool or ""))))
         if work.waits or work.phase is WorkPhase.SUSPENDED
         else work
         for work in works
@@ -74,6 +78,8 @@ def assemble_seen(
         evidence=evidence,
         namespace_tenants=owners,
         lies=lies,
+        strays=strays(picture, site, owners, pools, now),
+        share_queues=tuple(queue for _, queue in sorted(picture.share_queues.items())),
         blind=_blind(picture),
     )
     return snapshot, advanced, seen

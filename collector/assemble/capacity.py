@@ -36,10 +36,22 @@ def pool_nodes(picture: Picture, pool: Pool) -> tuple[NodeState, ...]:
     """The pool's nodes in order of name, with what is held there and why a node can not be used."""
     held = held_by_node(picture, pool.resource)
     return tuple(
-        NodeState(node.name, node.allocatable[pool.resource], held.get(node.name, 0), _unusable(node))
+        NodeState(
+            node.name,
+            node.allocatable[pool.resource],
+            held.get(node.name, 0),
+            _unusable(node),
+            max(0, node.capacity.get(pool.resource, 0) - node.allocatable[pool.resource]),
+        )
         for node in sorted(picture.nodes.values(), key=lambda node: node.name)
-        if node.allocatable.get(pool.resource, 0) > 0 and _selected(node, pool.node_selector)
+        if _offers(node, pool.resource) and _selected(node, pool.node_selector)
     )
+
+
+def _offers(node: Node, resource: str) -> bool:
+    """Whether it has such devices, also when all of them are unhealthy now."""
+    offered = node.allocatable.get(resource)
+    return offered is not None and max(offered, node.capacity.get(resource, 0)) > 0
 
 
 def _selected(node: Node, selector: Mapping[str, str]) -> bool:
@@ -50,11 +62,23 @@ _EXPECTED_TAINTS = ("nvidia.com/gpu", "amd.com/gpu")
 """Taints that keep other work away from GPU nodes; GPU pods tolerate them."""
 
 
+_PRESSURE_TAINTS = {
+    "node.kubernetes.io/disk-pressure": "disk",
+    "node.kubernetes.io/memory-pressure": "memory",
+    "node.kubernetes.io/pid-pressure": "processes",
+    "node.kubernetes.io/network-unavailable": "network",
+}
+"""Taints by which the node controller says what a node is short of."""
+
+
 def _unusable(node: Node) -> str | None:
     if not node.ready:
         return "not ready"
     if node.cordoned:
         return "cordoned"
+    pressed = [_PRESSURE_TAINTS[key] for key in node.hard_taints if key in _PRESSURE_TAINTS]
+    if pressed:
+        return f"under pressure ({pressed[0]})"
     taints = [key for key in node.hard_taints if key not in _EXPECTED_TAINTS]
     return f"tainted {taints[0]}" if taints else None
 

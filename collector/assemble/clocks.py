@@ -34,6 +34,8 @@ class Sighting:
     eviction_count: int = 0
     evicted_by: str | None = None
     finished: bool = False
+    began_before: bool = False
+    """`created_at` is only the first that is known of it."""
     generated: bool = False
     """Its name is generated anew for each submission, so that `key` is shared by all of them."""
     ended_at: float | None = None
@@ -176,7 +178,7 @@ def _first_look(sighting: Sighting, now: float) -> Clock:
         eviction_count_seen=sighting.eviction_count,
         evicted_by=sighting.evicted_by,
         evictions_by={sighting.evicted_by: 1} if evicted and sighting.evicted_by else {},
-        lower_bound=evicted or (not sighting.waits and sighting.ready_at is None),
+        lower_bound=evicted or sighting.began_before or (not sighting.waits and sighting.ready_at is None),
     )
 
 

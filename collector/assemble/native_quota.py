@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from collector.assemble.capacity import CAP_NAME, pool_nodes
 from collector.assemble.holdings import Holding
 from collector.model.objects import Picture, ResourceQuota
-from collector.model.tenancy import Pool
+from collector.model.tenancy import WORKSPACE_LABEL, Pool
 
 
 def is_guarantee(quota: ResourceQuota) -> bool:
@@ -87,8 +87,17 @@ def refusing_quota(
     """The quota that would refuse one more pod of `gpus` devices: the one with least room; None when all agree."""
     rooms = [
         (quota.hard[resource] - quota.used.get(resource, 0), quota.name, quota)
-        for quota in picture.resource_quotas
+        for quota in (*picture.resource_quotas, *_of_workspace(picture, namespace))
         if quota.namespace == namespace and resource in quota.hard and applies_to(quota, priority_class)
     ]
     room, _, quota = min(rooms, key=lambda item: item[:2], default=(gpus, "", None))
     return quota if room < gpus else None
+
+
+def _of_workspace(picture: Picture, namespace: str) -> Iterator[ResourceQuota]:
+    """Quotas of the KubeSphere workspace that the namespace stands in, as if they were its own."""
+    known = picture.namespaces.get(namespace)
+    workspace = known.labels.get(WORKSPACE_LABEL) if known is not None else None
+    for quota in picture.workspace_quotas:
+        if quota.workspace == workspace:
+            yield ResourceQuota(namespace, f"{quota.name} of workspace {workspace}", quota.hard, quota.used)

@@ -68,16 +68,17 @@ def _tenant_pool(picture: Picture, agreement: _Agreement, works: Sequence[Work])
     else:
         floating = floating_now(picture, tenant.name, pool, (space.name for space in agreement.namespaces))
     eligible = [work for work in works if work.waits and work.ineligible is None]
+    here = [work for work in eligible if work.sent_from is None]
     return TenantPool(
         tenant=tenant.name,
         tier=tenant.tier,
         pool=agreement.entitlement.pool,
         entitlement=agreement.entitlement,
         floating_now=floating,
-        running=sum(work.gpus for work in works if work.phase is WorkPhase.RUNNING),
-        waiting=sum(work.gpus for work in eligible),
+        running=sum(work.gpus for work in works if work.phase is WorkPhase.RUNNING and work.runs_in is None),
+        waiting=sum(work.gpus for work in here),
         queued=sum(work.gpus for work in eligible if work.phase is WorkPhase.WAITING),
-        overdue=sum(work.gpus for work in eligible if work.overdue),
+        overdue=sum(work.gpus for work in here if work.overdue),
         last_admission_at=max((work.admitted_at for work in works if work.admitted_at is not None), default=None),
         preemptible=sum(_made(work) for work in works if work.borrows),
         opted_out=any(space.opted_out for space in agreement.namespaces),

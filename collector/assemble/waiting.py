@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from collector.assemble.waiting_grouped import grouped_waiting, share_queue_problem
 from collector.assemble.waiting_native import gpus_are, native_waiting
 from collector.model.objects import Picture
 from collector.model.quantities import counted, format_duration
@@ -16,9 +17,31 @@ from collector.model.tenancy import Engine
 _NAMED_BORROWERS = 3
 
 
-def ineligible_reason(
-    work: Work, picture: Picture, pools: Mapping[str, PoolState], held: TenantPool | None
-) -> str | None:
+class Doors:
+    """The queues through which work comes in, looked up by name."""
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._doors = {(door.namespace, door.name): door for door in picture.local_queues}
+
+    def problem(self, work: Work, resource: str) -> str | None:
+        """Why nothing comes through the queue of this work, or None."""
+        if work.scheduler is not None:
+            return share_queue_problem(work, resource, self._picture.share_queues)
+        door = self._doors.get((work.namespace, work.queue))
+        if door is None:
+            return f"its queue {work.namespace}/{work.queue} does not exist"
+        queue = self._picture.cluster_queues.get(door.cluster_queue)
+        if queue is None:
+            return f"its queue leads to ClusterQueue {door.cluster_queue}, which does not exist"
+        if door.stopped or queue.stop_policy != "None":
+            return f"its queue is stopped ({door.name if door.stopped else queue.name})"
+        if not queue.active:
+            return f"ClusterQueue {queue.name} is not active: {queue.inactive_reason or 'no reason given'}"
+        return None
+
+
+def ineligible_reason(work: Work, doors: Doors, pools: Mapping[str, PoolState], held: TenantPool | None) -> str | None:
     """Why it can not start whatever the quota, or None."""
     if work.phase is WorkPhase.SUSPENDED:
         return "suspended by its user"
@@ -37,21 +60,7 @@ def ineligible_reason(
     waits = work.phase is WorkPhase.WAITING
     if waits and held is not None and ceiling is not None and held.reserved + work.gpus > ceiling:
         return f"its tenant uses {held.reserved} of its ceiling of {counted(ceiling, 'GPU')}"
-    return _queue_problem(work, picture) if work.queue else None
-
-
-def _queue_problem(work: Work, picture: Picture) -> str | None:
-    door = next((q for q in picture.local_queues if (q.namespace, q.name) == (work.namespace, work.queue)), None)
-    if door is None:
-        return f"its queue {work.namespace}/{work.queue} does not exist"
-    queue = picture.cluster_queues.get(door.cluster_queue)
-    if queue is None:
-        return f"its queue leads to ClusterQueue {door.cluster_queue}, which does not exist"
-    if door.stopped or queue.stop_policy != "None":
-        return f"its queue is stopped ({door.name if door.stopped else queue.name})"
-    if not queue.active:
-        return f"ClusterQueue {queue.name} is not active: {queue.inactive_reason or 'no reason given'}"
-    return None
+    return doors.problem(work, state.pool.resource) if work.queue else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,9 @@ def named(work: Work, context: Named) -> Work:
         return replace(work, waiting=WaitingName.INELIGIBLE, why=f"Can not start: {work.ineligible}.")
     state = context.pools[work.pool or ""]
     own = context.tenants.get((work.tenant, work.pool or ""))
+    if work.sent_from is not None:
+        sentence = f"MultiKueue sent it from {work.sent_from}, where its wait is counted."
+        return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
     if not work.overdue:
         limit = "no limit is set" if work.limit_seconds is None else f"limit {format_duration(work.limit_seconds)}"
         sentence = f"Has waited {format_duration(work.waited_seconds)} ({limit})."
@@ -102,7 +114,10 @@ def named(work: Work, context: Named) -> Work:
         return _starting(work, state, context.now)
     if own is None:
         return replace(work, waiting=None, why="Its tenant has no entitlement in this pool.")
-    if state.pool.engine is Engine.NATIVE:
+    if work.scheduler is not None:
+        waiting, why = grouped_waiting(work, state, context.picture.share_queues)
+        return replace(work, waiting=waiting, why=why)
+    if state.pool.engine is Engine.NATIVE or work.pods_missing:
         waiting, why = native_waiting(work, state, context.picture)
         return replace(work, waiting=waiting, why=why)
     return _queued(work, state, own, context)

@@ -19,6 +19,8 @@ def native_waiting(work: Work, state: PoolState, picture: Picture) -> tuple[Wait
     if work.pods_missing:
         priority_class = state.pool.borrow_class if work.borrows else None
         quota = refusing_quota(picture, work.namespace, priority_class, state.pool.resource, work.gpus_per_pod)
+        if quota is None and work.refused:
+            return WaitingName.REFUSED, f"{counted(work.pods_missing, 'pod')} of it could not be made: {work.refused}"
         if quota is None:
             return WaitingName.BROKEN, f"{work.pods_missing} of its pods were never made, and no quota refuses them."
         used = f"{quota.used.get(state.pool.resource, 0)} of {quota.hard[state.pool.resource]}"

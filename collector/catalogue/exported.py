@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from collector.catalogue.exported_strays import STRAYS
 from collector.catalogue.metric import Kind, Metric, Source, Unit
 
 _QUEUE: Final = ("cluster", "tenant", "tier", "queue")
@@ -327,4 +328,4 @@ COLLECTOR: Final = (
     _entry("trimtab_build_info", Kind.INFO, Unit.TRUTH, ("version",), "Which version runs."),
 )
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STORAGE, *FABRIC, *COLLECTOR)
+EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *STORAGE, *FABRIC, *COLLECTOR)

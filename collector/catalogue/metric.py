@@ -24,6 +24,7 @@ class Unit(StrEnum):
     SECONDS = "seconds"
     TIMESTAMP_SECONDS = "timestamp_seconds"
     GPUS = "gpus"
+    PODS = "pods"
     WORKLOADS = "workloads"
     EVICTIONS = "evictions"
     ERRORS = "errors"

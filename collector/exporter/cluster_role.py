@@ -12,9 +12,9 @@ from typing import Final, Protocol
 
 from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble_seen
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.gangs import Seen
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import gpu_use, with_idle_held
-from collector.assemble.works import Seen
 from collector.exporter.families import OF_WORK, Published
 from collector.exporter.health import Health
 from collector.model.objects import Picture

@@ -15,10 +15,11 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.gangs import queue_key
 from collector.assemble.idle_held import GpuUse
-from collector.assemble.works import queue_key
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
+from collector.exporter.stray_families import shape_families, share_families, stray_families
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
 from collector.model.snapshot import PoolState, Snapshot, TenantPool, WaitingName, Work
@@ -29,7 +30,7 @@ OF_NODES: Final = frozenset({"nodes", "pods"})
 OF_WORK: Final = frozenset({"namespaces", "nodes", "pods", "jobs", "workloads", "localqueues", "clusterqueues"})
 """Kinds of objects that each group of families is made of."""
 
-UNUSABLE_REASONS: Final = ("not ready", "cordoned", "tainted")
+UNUSABLE_REASONS: Final = ("not ready", "cordoned", "under pressure", "tainted")
 """With these the `unusable` of a node begins; the key of a taint is left out, since anybody can invent one."""
 
 
@@ -95,6 +96,10 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
         yield family("trimtab_tenant_namespace_info", _namespaces(snapshot, cluster))
     if published.unreadable.isdisjoint(OF_NODES):
         yield from _pool_families(snapshot, cluster)
+        yield from shape_families(snapshot, cluster)
+        yield from share_families(snapshot, cluster)
+    if published.unreadable.isdisjoint(OF_NODES | OF_NAMESPACES):
+        yield from stray_families(snapshot, cluster)
     if published.uses is not None:
         yield from _holding_families(snapshot, published.uses, cluster)
     if published.unreadable.isdisjoint(OF_WORK):
@@ -178,7 +183,7 @@ def _unusable(state: PoolState) -> Mapping[str, int]:
 def _queue_families(published: Published, snapshot: Snapshot) -> Iterator[Family]:
     waiting: dict[QueueKey, list[Work]] = {key: [] for key in published.queues}
     for work in snapshot.works:
-        if work.waits:
+        if work.waits and work.sent_from is None:
             waiting.setdefault(queue_key(work), []).append(work)
     ordered = sorted(waiting.items())
     cluster = published.cluster

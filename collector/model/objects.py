@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from collector.model.gangs import PodGroup, Scheduler, ShareQueue, VolcanoJob, WorkspaceQuota
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -20,6 +22,8 @@ class Node:
     cordoned: bool
     hard_taints: tuple[str, ...] = ()
     """Keys of NoSchedule and NoExecute taints."""
+    capacity: Mapping[str, int] = field(default_factory=dict)
+    """Like `allocatable`, with the devices that their plugin calls unhealthy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,50 @@ class Pod:
     unschedulable: str | None = None
     """The scheduler's own words when no node fits."""
     disruption_reason: str | None = None
+    group: str | None = None
+    """Name of the PodGroup that it belongs to, with Volcano or KAI."""
 
     @property
     def holds_gpus(self) -> bool:
         """Bound to a node and not finished: its GPUs are allocated, also while it terminates."""
         return self.node is not None and self.phase not in ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Bystander:
+    """A running pod without GPUs, other than those that belong on every node."""
+
+    namespace: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSet:
+    """Equal pods with GPUs that something keeps running: how many it wants, and how many exist."""
+
+    uid: str
+    namespace: str
+    name: str
+    created_at: float
+    replicas: int
+    existing: int
+    gpus_per_pod: Mapping[str, int]
+    priority_class: str | None = None
+    failure: Condition | None = None
+    """Condition ReplicaFailure, while it is true: pods could not be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCreate:
+    """Events that say: the API server refused to make pods for this owner."""
+
+    namespace: str
+    owner: OwnerRef
+    first_at: float
+    last_at: float
+    message: str
+    gpus: Mapping[str, int]
+    """What one pod asked for, where a quota refused it and said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +176,10 @@ class KueueWorkload:
     """Resource → flavor it was assigned."""
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     eviction_count: int = 0
+    sent_from: str | None = None
+    """MultiKueue made it as a mirror of work in another cluster, which it calls so."""
+    runs_in: str | None = None
+    """The cluster that MultiKueue chose for it."""
 
     def condition(self, name: str) -> Condition | None:
         """The condition when it is true, else None."""
@@ -256,6 +303,18 @@ class Picture:
     priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
     workload_priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
     """Kueue's own classes: one may bear the name of a PriorityClass and another value."""
+    replica_sets: Mapping[str, ReplicaSet] = field(default_factory=dict)
+    """By uid; only those with GPUs that want pods."""
+    failed_creates: Mapping[str, FailedCreate] = field(default_factory=dict)
+    """By uid of the event."""
+    bystanders: tuple[Bystander, ...] = ()
+    pod_groups: Mapping[str, PodGroup] = field(default_factory=dict)
+    """Of Volcano and KAI, by uid."""
+    volcano_jobs: Mapping[str, VolcanoJob] = field(default_factory=dict)
+    """By uid."""
+    share_queues: Mapping[tuple[Scheduler, str], ShareQueue] = field(default_factory=dict)
+    """Queues of Volcano and KAI, by scheduler and name."""
+    workspace_quotas: tuple[WorkspaceQuota, ...] = ()
     volumes: Mapping[str, RbdVolume] = field(default_factory=dict)
     """Empty as well where nobody asked for them."""
     unreadable: Mapping[str, str] = field(default_factory=dict)

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from collector.model.gangs import Scheduler, ShareQueue
 from collector.model.reading import Reading, Unknown
+from collector.model.strays import Strays
 from collector.model.tenancy import Entitlement, Pool, Site, SizeClass
 
 
@@ -90,6 +92,14 @@ class Work:
     """Native: it runs under the pool's preemptible borrow class, beyond the guarantee."""
     pods_missing: int = 0
     """Native: pods that its controller could not even make."""
+    refused: str = ""
+    """Why they could not be made, in the words of who refused them; "" where nobody told."""
+    sent_from: str | None = None
+    """It is a mirror: MultiKueue sent it here from the cluster that it names, where its wait is counted."""
+    runs_in: str | None = None
+    """MultiKueue sent it to this other cluster, where its GPUs are counted."""
+    scheduler: Scheduler | None = None
+    """Whose queue `queue` is; None for Kueue and for work without a queue."""
 
     @property
     def waits(self) -> bool:
@@ -120,6 +130,8 @@ class NodeState:
     gpus: int
     held: int
     unusable: str | None = None
+    withdrawn: int = 0
+    """GPUs that it has and does not offer: their plugin calls them unhealthy."""
 
     @property
     def free(self) -> int:
@@ -162,6 +174,10 @@ class PoolState:
         """How many pods of that size find a node now, with `also_free` GPUs (node → count) freed in addition."""
         extra, size = also_free or {}, max(1, gpus_per_pod)
         return sum((node.free + extra.get(node.name, 0)) // size for node in self.nodes if not node.unusable)
+
+    def largest_gang(self, gpus_per_pod: int) -> int:
+        """GPUs of the largest gang of pods of that size that finds nodes now: free GPUs in fragments do not count."""
+        return self.places(gpus_per_pod) * gpus_per_pod
 
     def fits(self, pods: int, gpus_per_pod: int, also_free: Mapping[str, int] | None = None) -> bool:
         """Whether so many pods find nodes now, with `also_free` GPUs (node → count) freed in addition."""
@@ -275,6 +291,9 @@ class Snapshot:
     evidence: Evidence = Evidence()
     namespace_tenants: Mapping[str, str] = field(default_factory=dict)
     lies: tuple[Lie, ...] = ()
+    strays: Strays = field(default_factory=Strays)
+    share_queues: tuple[ShareQueue, ...] = ()
+    """Queues of Volcano and KAI, in order."""
     blind: tuple[str, ...] = ()
     """Why the picture of the API server is no ground for any write, a soft revert included: stale or unreadable."""
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 
 from collector.model.objects import (
+    Bystander,
     Condition,
     Job,
     Namespace,
@@ -46,6 +47,11 @@ from collector.parse.json_fields import (
 OPT_OUT_ANNOTATION: Final = "trimtab.io/opt-out"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 
+POD_GROUP_ANNOTATIONS: Final = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name", "pod-group-name")
+"""Where a pod names its PodGroup: Volcano by two names, KAI by the third."""
+
+_ON_EVERY_NODE: Final = ("DaemonSet", "Node")
+"""Owners of pods that belong on every node; a Node owns static pods."""
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _HARD_EFFECTS: Final = ("NoSchedule", "NoExecute")
 _QUOTA_PREFIX: Final = "requests."
@@ -61,6 +67,7 @@ def node(raw: JsonObject) -> Node:
         name=text(metadata, "name", "metadata"),
         labels=text_map(metadata, "labels", "metadata"),
         allocatable=device_counts(section(status, "allocatable", "status"), "status.allocatable"),
+        capacity=device_counts(section(status, "capacity", "status"), "status.capacity"),
         ready=_conditions(status).get("Ready", {}).get("status") == "True",
         cordoned=flag(spec, "unschedulable", "spec"),
         hard_taints=tuple(
@@ -109,7 +116,22 @@ def pod(raw: JsonObject) -> Pod | None:
         disruption_reason=optional_word(disrupted, "reason", "DisruptionTarget")
         if disrupted.get("status") == "True"
         else None,
+        group=_pod_group(metadata),
     )
+
+
+def pod_or_bystander(raw: JsonObject) -> Pod | Bystander | None:
+    """A Pod; one without extended resources as a Bystander, unless it does not run, or belongs on every node."""
+    found = pod(raw)
+    if found is not None:
+        return found
+    metadata, spec, status = parts(raw)
+    node_name = optional_word(spec, "nodeName", "spec")
+    owner = controller_of(metadata)
+    everywhere = owner is not None and owner.kind in _ON_EVERY_NODE
+    if node_name is None or everywhere or status.get("phase") in ("Succeeded", "Failed"):
+        return None
+    return Bystander(word(metadata, "namespace", "metadata"), node_name)
 
 
 def job(raw: JsonObject) -> Job:
@@ -146,8 +168,8 @@ def resource_quota(raw: JsonObject) -> ResourceQuota:
     return ResourceQuota(
         namespace=word(metadata, "namespace", "metadata"),
         name=text(metadata, "name", "metadata"),
-        hard=_quota_counts(section(spec, "hard", "spec"), "spec.hard"),
-        used=_quota_counts(section(status, "used", "status"), "status.used"),
+        hard=quota_counts(section(spec, "hard", "spec"), "spec.hard"),
+        used=quota_counts(section(status, "used", "status"), "status.used"),
         scope=_scope_in_words(spec),
         annotations=annotations_of(metadata),
         spec_managers=spec_managers(metadata),
@@ -173,6 +195,14 @@ def controller_of(metadata: JsonObject) -> OwnerRef | None:
         if reference.get("controller") is True:
             return _owner(*(text(reference, key, where) for key in ("kind", "name", "uid")))
     return None
+
+
+def owner_of(metadata: JsonObject) -> OwnerRef | None:
+    """The owner that controls an object; else the first that stands there. Raises ParseProblem."""
+    where = "metadata.ownerReferences"
+    others = items(metadata, "ownerReferences", "metadata")
+    first = next((_owner(*(text(entry, key, where) for key in ("kind", "name", "uid"))) for entry in others), None)
+    return controller_of(metadata) or first
 
 
 def annotations_of(metadata: JsonObject) -> dict[str, str]:
@@ -237,6 +267,12 @@ def _conditions(status: JsonObject) -> dict[str, JsonObject]:
     return by_type
 
 
+def _pod_group(metadata: JsonObject) -> str | None:
+    annotations = section(metadata, "annotations", "metadata")
+    found = (optional_word(annotations, key, "metadata.annotations") for key in POD_GROUP_ANNOTATIONS)
+    return next((name for name in found if name is not None), None)
+
+
 def _finished_at(status: JsonObject) -> float | None:
     found = _conditions(status)
     for kind in ("Complete", "Failed"):
@@ -246,7 +282,8 @@ def _finished_at(status: JsonObject) -> float | None:
     return None
 
 
-def _quota_counts(quantities: JsonObject, path: str) -> dict[str, int]:
+def quota_counts(quantities: JsonObject, path: str) -> dict[str, int]:
+    """Of a quota's resource list, what speaks of extended resources, under their own names. Raises ParseProblem."""
     return {
         name.removeprefix(_QUOTA_PREFIX): device_count(quantity, f"{path}.{name}")
         for name, quantity in quantities.items()

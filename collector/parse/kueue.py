@@ -7,6 +7,8 @@ are kept.
 
 from __future__ import annotations
 
+from typing import Final
+
 from collector.model.objects import (
     ClusterQueue,
     Cohort,
@@ -33,12 +35,16 @@ from collector.parse.json_fields import (
 )
 from collector.parse.kubernetes import annotations_of, conditions, controller_of, spec_managers
 
+ORIGIN_LABEL: Final = "kueue.x-k8s.io/multikueue-origin"
+"""On a mirror that MultiKueue made in a worker cluster: the name of where it came from."""
+
 
 def workload(raw: JsonObject) -> KueueWorkload:
     """A Workload. Raises ParseProblem."""
     metadata, spec, status = parts(raw)
     admission = section(status, "admission", "status")
     class_ref = section(spec, "priorityClassRef", "spec")
+    labels = text_map(metadata, "labels", "metadata")
     evictions = items(section(status, "schedulingStats", "status"), "evictions", "status.schedulingStats")
     return KueueWorkload(
         uid=text(metadata, "uid", "metadata"),
@@ -52,11 +58,13 @@ def workload(raw: JsonObject) -> KueueWorkload:
         or optional_word(spec, "priorityClassName", "spec"),
         active=flag(spec, "active", "spec", default=True),
         owner=controller_of(metadata),
-        labels=text_map(metadata, "labels", "metadata"),
+        labels=labels,
         cluster_queue=optional_word(admission, "clusterQueue", "status.admission"),
         flavors=_assigned_flavors(admission),
         conditions=conditions(status),
         eviction_count=sum(whole(entry, "count", "status.schedulingStats.evictions") for entry in evictions),
+        sent_from=labels.get(ORIGIN_LABEL) or None,
+        runs_in=optional_word(status, "clusterName", "status"),
     )
 
 

@@ -24,6 +24,18 @@ class _Owner(TypedDict, total=False):
     uid: str | None
 
 
+# The keys of collector.parse.kubernetes.POD_GROUP_ANNOTATIONS; others are passed over.
+_Annotations = TypedDict(
+    "_Annotations",
+    {
+        "scheduling.k8s.io/group-name": str | None,
+        "scheduling.volcano.sh/group-name": str | None,
+        "pod-group-name": str | None,
+    },
+    total=False,
+)
+
+
 class _Metadata(TypedDict, total=False):
     uid: str | None
     namespace: str | None
@@ -31,6 +43,7 @@ class _Metadata(TypedDict, total=False):
     creationTimestamp: str | None
     deletionTimestamp: str | None
     ownerReferences: list[_Owner] | None
+    annotations: _Annotations | None
 
 
 class _Resources(TypedDict, total=False):

@@ -46,7 +46,7 @@ def project(kind: Kind, raw: object) -> Projected:
 
 def served_version(api: ObjectReader, kind: Kind) -> str:
     """The version to read. Raises NotFound when the cluster lacks the group, Malformed when we know none of its."""
-    if len(kind.versions) == 1:
+    if len(kind.versions) == 1 and kind.always_served:
         return kind.versions[0]
     path = f"/apis/{kind.group}"
     versions = api.get(path).get("versions")
@@ -63,7 +63,7 @@ def read_list(api: ObjectReader, kind: Kind, version: str, page_size: int) -> Li
     malformed: dict[str, str] = {}
     resource_version = ""
     with _garbage_collector_resting():
-        for page in api.list_pages(kind.path(version), page_size, decode=kind.decode_list):
+        for page in api.list_pages(kind.path(version), page_size, kind.query, kind.decode_list):
             resource_version = page.resource_version
             for raw in page.items:
                 found = project(kind, raw)

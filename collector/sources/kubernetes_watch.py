@@ -91,7 +91,9 @@ class KindFollower:
 
     def _watch(self, stop: threading.Event) -> float:
         opened_at = self._clock()
-        stream = self._api.watch(self.kind.path(self._version), self._position, self._settings.watch_seconds)
+        stream = self._api.watch(
+            self.kind.path(self._version), self._position, self._settings.watch_seconds, self.kind.query
+        )
         self._stream = stream
         if stop.is_set():
             stream.interrupt()

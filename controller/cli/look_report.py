@@ -22,6 +22,7 @@ from controller.cli.records import (
     tenant_record,
     work_record,
 )
+from controller.cli.strays_screen import strays_record
 from controller.cli.view import View
 
 MOST_LISTED: Final = 10
@@ -70,6 +71,7 @@ class LookReport:
             (len(self.overdue), "wait beyond its limit", "waits beyond their limits"),
             (len(self.never), "workload that can never start", "workloads that can never start"),
             (len(self.sick), "sick device", "sick devices"),
+            (len(self.view.snapshot.strays.stuck), "deleted pod that holds GPUs", "deleted pods that hold GPUs"),
             (len(self.view.lies), "setting that can not be true", "settings that can not be true"),
             (len(self.view.gaps), "thing that was not seen", "things that were not seen"),
         )
@@ -106,6 +108,7 @@ def report_record(report: LookReport) -> dict[str, Any]:
         ),
         "idle_holders": listed(_idle_records(report), hidden=view.use_hidden or bool(view.devices.missing)),
         "sick_devices": listed([sick_record(one) for one in report.sick], hidden=bool(view.devices.missing)),
+        **strays_record(view.snapshot),
         "lies": listed([lie_record(lie) for lie in view.lies], hidden=bool(view.picture.unreadable)),
         "tenants": listed([tenant_record(state, view) for state in view.snapshot.tenants], hidden=view.use_hidden),
         "inferred_documents": report.documents or None,

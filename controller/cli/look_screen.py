@@ -14,6 +14,7 @@ from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.look_report import MOST_LISTED, LookReport
 from controller.cli.not_known import gap_section
 from controller.cli.output import CountTable, NotedRows, left, right, section, shortened, table
+from controller.cli.strays_screen import shape_notes, share_section, stray_sections
 from controller.cli.view import View
 
 WAIT_COLUMNS = (right("WAITED"), right("LIMIT"), right("GPUS"), left("TENANT"), left("WORK"), left("NAMED"))
@@ -27,6 +28,8 @@ def look_screen(report: LookReport) -> Iterator[RenderableType]:
     yield from _never(report)
     yield from _idle(report)
     yield from _sick(report)
+    yield from stray_sections(report.view.snapshot)
+    yield from share_section(report.view.snapshot.share_queues)
     yield from _lies(report.view.lies)
     yield _tenants(report)
     yield from gap_section(report.view.gaps)
@@ -113,6 +116,7 @@ def _toned(count: int | str, style: str) -> Text:
 
 
 def _gpu_notes(report: LookReport) -> Iterator[RenderableType]:
+    yield from shape_notes(report.view.snapshot)
     for ledger in report.view.ledgers:
         if ledger.not_seen:
             continue

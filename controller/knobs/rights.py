@@ -21,6 +21,7 @@ KUEUE_KINDS = (
     "resourceflavors",
     "workloadpriorityclasses",
 )
+_GROUP_KINDS = ["queues", "podgroups"]
 _READ = ["get", "list", "watch"]
 _OWN = ["get", "create", "patch", "update"]
 
@@ -30,10 +31,14 @@ Rule = dict[str, Any]
 def reading_rules() -> list[Rule]:
     """What collector, controller and `trimtab look` read, cluster-wide."""
     return [
-        {"apiGroups": [""], "resources": ["nodes", "namespaces", "pods", "resourcequotas"], "verbs": _READ},
+        {"apiGroups": [""], "resources": ["nodes", "namespaces", "pods", "resourcequotas", "events"], "verbs": _READ},
+        {"apiGroups": ["apps"], "resources": ["replicasets"], "verbs": _READ},
         {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": _READ},
         {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": _READ},
         {"apiGroups": [KUEUE_GROUP], "resources": list(KUEUE_KINDS), "verbs": _READ},
+        {"apiGroups": ["scheduling.volcano.sh", "scheduling.run.ai"], "resources": _GROUP_KINDS, "verbs": _READ},
+        {"apiGroups": ["batch.volcano.sh"], "resources": ["jobs"], "verbs": _READ},
+        {"apiGroups": ["quota.kubesphere.io"], "resources": ["resourcequotas"], "verbs": _READ},
     ]
 
 

@@ -26,7 +26,8 @@ SITE = Site("lookpool", nodes=3, tenants=(SiteTenant("look-a", floor=8), SiteTen
 READ = {"verbs": ["get", "list"]}
 KUEUE_KINDS = ["workloads", "localqueues", "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses"]
 ALL_KINDS: list[Mapping[str, Any]] = [
-    {**READ, "apiGroups": [""], "resources": ["nodes", "namespaces", "pods", "resourcequotas", "configmaps"]},
+    {**READ, "apiGroups": [""], "resources": ["nodes", "namespaces", "pods", "resourcequotas", "configmaps", "events"]},
+    {**READ, "apiGroups": ["apps"], "resources": ["replicasets"]},
     {**READ, "apiGroups": ["batch"], "resources": ["jobs"]},
     {**READ, "apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"]},
     {**READ, "apiGroups": ["kueue.x-k8s.io"], "resources": KUEUE_KINDS},

@@ -25,7 +25,7 @@ from collector.accounting.schema.rows import (
     Transition,
 )
 from collector.assemble.clocks import Clock, WaitClocks
-from collector.assemble.works import Seen
+from collector.assemble.gangs import Seen
 from collector.model.snapshot import WorkPhase
 
 BREAK_SECONDS: Final = 60.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from collector.accounting.schema.derive import Sight, advance
 from collector.accounting.schema.rows import Batch, Memory, State, Transition
 from collector.assemble.clocks import Sighting, WaitClocks
-from collector.assemble.works import Seen
+from collector.assemble.gangs import Seen
 from collector.model.snapshot import Work, WorkPhase
 from collector.model.tenancy import SizeClass
 

@@ -23,6 +23,7 @@ POD: dict[str, Any] = {
         "creationTimestamp": CREATED,
         "deletionTimestamp": "2026-03-01T13:00:00Z",
         "labels": {"app": "train"},
+        "annotations": {"scheduling.k8s.io/group-name": "gang", "note": 7},
         "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}],
         "ownerReferences": [
             {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "u9", "controller": True}

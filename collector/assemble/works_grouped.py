@@ -53,19 +53,19 @@ def _shape(
     )
     if resource is None:
         return None
+    least = group.min_gpus.get(resource, 0)
     holding = [(count, gpus[resource]) for count, gpus in parts if count > 0 and gpus.get(resource, 0) > 0]
-    return resource, Shape(
-        pods=sum(count for count, _ in holding),
-        gpus_per_pod=max(per_pod for _, per_pod in holding),
-        gpus=sum(count * per_pod for count, per_pod in holding),
-    )
+    pods_known, gpus_known = sum(count for count, _ in holding), sum(count * per_pod for count, per_pod in holding)
+    per_pod = max(per_pod for _, per_pod in holding)
+    missing = max(0, math.ceil((least - gpus_known) / per_pod))  # pods that are still to be made
+    return resource, Shape(pods_known + missing, per_pod, gpus_known + missing * per_pod)
 
 
 def _work(
     context: Context, group: PodGroup, job: VolcanoJob | None, pods: tuple[Pod, ...], resource: str, shape: Shape
 ) -> Seen:
     plain = context.picture.jobs.get(group.owner_uid or "")
-    needed = min(group.min_member, shape.pods) if group.min_member > 0 else shape.pods
+    needed = _needed(group, resource, shape)
     ready, ready_at = readiness(pods, needed, None)
     bound = sorted(pod.created_at for pod in pods if pod.node is not None)
     phase = _phase(group, job, plain)
@@ -98,6 +98,13 @@ def _work(
             scheduler=group.scheduler,
         ),
     )
+
+
+def _needed(group: PodGroup, resource: str, shape: Shape) -> int:
+    """Pods with devices that must run: `min_member` counts launchers as well, what they ask for together does not."""
+    least = group.min_gpus.get(resource, 0)
+    wanted = math.ceil(least / shape.gpus_per_pod) if least else group.min_member
+    return min(wanted, shape.pods) if wanted > 0 else shape.pods
 
 
 def _phase(group: PodGroup, job: VolcanoJob | None, plain: Job | None) -> WorkPhase | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from collector.model.gangs import Scheduler
 from collector.model.snapshot import WaitingName
 
 
@@ -105,6 +106,7 @@ class Metric:
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
 _HOLDERS: Final = "GPUs: one holder per share"
+QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -116,6 +118,9 @@ LABELS: Final = {
         Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
         Label("tier", "name of the tier", "tiers in the Policy"),
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
+        Label("gpus_per_pod", "GPUs of one pod of a gang", "powers of two below the largest node, and that"),
+        Label("scheduler", "whose queue it is", "a closed set", tuple(Scheduler)),
+        Label("part", "what of a queue is counted", "a closed set", QUEUE_PARTS),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
         Label("storage", "kind of storage, as objectives name it: rbd", _CODE),

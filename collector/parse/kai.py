@@ -49,8 +49,6 @@ def pod_group(raw: JsonObject) -> PodGroup:
     """A PodGroup. Raises ParseProblem."""
     metadata, spec, status = parts(raw)
     owner = owner_of(metadata)
-    requested = section(section(status, "resourcesStatus", "status"), "requested", "status.resourcesStatus")
-    asked = device_amounts(requested, "status.resourcesStatus.requested")
     alive = whole(status, "pending", "status") + whole(status, "running", "status")
     done, failed = whole(status, "succeeded", "status"), whole(status, "failed", "status")
     return PodGroup(
@@ -61,7 +59,7 @@ def pod_group(raw: JsonObject) -> PodGroup:
         queue=word(spec, "queue", "spec", default=""),
         created_at=required_time(metadata, "creationTimestamp", "metadata"),
         min_member=whole(spec, "minMember", "spec", default=1),
-        min_gpus={name: int(amount) for name, amount in asked.items()},
+        min_gpus={},  # its pods exist before the group does, and tell
         owner_uid=owner.uid if owner else None,
         owner_kind=owner.kind if owner else "PodGroup",
         owner_name=owner.name if owner else "",

@@ -1,4 +1,4 @@
-"""The parts of `trimtab look` on fragments, pods that stay or stray, and queues of Volcano and KAI. Shows, judges nothing."""
+"""The parts of `trimtab look` on fragments, pods that stay or stray, and queues of Volcano and KAI. Judges nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def stray_sections(snapshot: Snapshot) -> Iterator[RenderableType]:
     ]
     lines += [
         Text(
-            f"{one.tenant} runs {counted(one.pods, 'pod')} without GPUs on {counted(one.nodes, 'node')} of pool {one.pool}"
+            f"{one.tenant} runs {counted(one.pods, 'pod')} without GPUs on {one.nodes} of the nodes of pool {one.pool}"
         )
         for one in snapshot.strays.bystanders
     ]

@@ -45,6 +45,20 @@ FIELDS = [
     "fieldsV1",
     "scopeSelector",
     "matchExpressions",
+    "involvedObject",
+    "reason",
+    "message",
+    "series",
+    "replicas",
+    "tasks",
+    "minResources",
+    "guarantee",
+    "deserved",
+    "gpu",
+    "quota",
+    "schedulingConditions",
+    "resourcesStatus",
+    "selector",
 ]
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)

@@ -9,8 +9,10 @@ from prometheus_client.core import Metric as Family
 from collector.assemble.clocks import WaitClocks
 from collector.assemble.idle_held import GpuUse
 from collector.exporter.families import Published, cluster_families
+from collector.model.gangs import Scheduler, ShareQueue
 from collector.model.reading import Known, Unknown
 from collector.model.snapshot import NodeState, PoolState, Snapshot, TenantPool, WaitingName, Work, WorkPhase
+from collector.model.strays import Bystanders, OffPool, Strays, StuckPod
 from collector.model.tenancy import Engine, Entitlement, Pool, Site, SizeClass, Tenant, Tier
 
 NOW = 1_700_000_000.0
@@ -20,6 +22,16 @@ SITE = Site(
     pools=(POOL,),
     tiers=(Tier("critical", 100, {SizeClass.SINGLE_NODE: 300.0}),),
     tenants=(Tenant("vision", "critical", entitlements=(Entitlement("h100", 16, floating=8),)),),
+)
+GPU = "nvidia.com/gpu"
+SHARES = ShareQueue(
+    Scheduler.VOLCANO,
+    "research",
+    "root",
+    guaranteed={GPU: 4},
+    deserved={GPU: 8},
+    ceiling={GPU: 16},
+    allocated={GPU: 12},
 )
 QUEUE = ("vision", "critical", "vision-train/vision")
 
@@ -67,7 +79,7 @@ def tenant_pool(**more: object) -> TenantPool:
 
 
 def snapshot(works: Iterable[Work] = (), tenants: Iterable[TenantPool] = (tenant_pool(),)) -> Snapshot:
-    nodes = (NodeState("n1", 8, 8), NodeState("n2", 8, 3), NodeState("n3", 8, 0, unusable="cordoned"))
+    nodes = (NodeState("n1", 8, 8, withdrawn=1), NodeState("n2", 8, 3), NodeState("n3", 8, 0, unusable="cordoned"))
     return Snapshot(
         taken_at=NOW,
         site=SITE,
@@ -75,6 +87,15 @@ def snapshot(works: Iterable[Work] = (), tenants: Iterable[TenantPool] = (tenant
         tenants=tuple(tenants),
         works=tuple(works),
         namespace_tenants={"vision-train": "vision", "kube-system": "unassigned"},
+        strays=Strays(
+            stuck=(
+                StuckPod("vision-train", "old-0", "vision", "h100", "n1", 2, 900.0),
+                StuckPod("vision-train", "old-1", "vision", "h100", "n1", 1, 700.0),
+            ),
+            off_pool=(OffPool("nlp", "h100", 4),),
+            bystanders=(Bystanders("unassigned", "h100", pods=5, nodes=2),),
+        ),
+        share_queues=(SHARES,),
     )
 
 

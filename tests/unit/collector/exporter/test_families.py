@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from collector.assemble.clocks import WaitClocks
 from collector.assemble.idle_held import GpuUse
 from collector.catalogue.exported import COLLECTOR, HOLDINGS, POOLS, QUEUES, TENANTS
+from collector.catalogue.exported_strays import STRAYS
 from collector.exporter.families import Published, SnapshotCollector, cluster_families, collector_families
 from collector.exporter.health import Health, HealthState
 from collector.model.reading import Unknown
@@ -26,7 +27,7 @@ from tests.unit.collector.exporter.published import (
     work,
 )
 
-OF_EVERY_COLLECTOR = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *COLLECTOR)
+OF_EVERY_COLLECTOR = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *COLLECTOR)
 KEY = ("c1", "vision", "h100")
 IN_QUEUE = ("c1", *QUEUE)
 HEALTH = HealthState({("dcgm", "node-1:9400", "timeout"): 3}, {"kubernetes": NOW, "dcgm": 0.0})
@@ -86,10 +87,48 @@ def test_what_is_held_free_and_unusable_is_the_capacity_of_the_pool() -> None:
     assert unusable == {
         ("c1", "h100", "not ready"): 0,
         ("c1", "h100", "cordoned"): 8,
+        ("c1", "h100", "under pressure"): 0,
         ("c1", "h100", "tainted"): 0,
     }
     parts = sum(held.values()) + sum(unusable.values()) + found["trimtab_pool_free_gpus"]["c1", "h100"]
     assert found["trimtab_pool_capacity_gpus"] == {("c1", "h100"): parts}
+
+
+def test_the_largest_gang_of_each_size_of_pod_tells_fragments_from_free_gpus() -> None:
+    found = scraped(published())
+    assert found["trimtab_pool_free_gpus"] == {("c1", "h100"): 5}
+    assert found["trimtab_pool_largest_gang_gpus"] == {
+        ("c1", "h100", "1"): 5,
+        ("c1", "h100", "2"): 4,
+        ("c1", "h100", "4"): 4,
+        ("c1", "h100", "8"): 0,
+    }
+    assert found["trimtab_pool_withdrawn_gpus"] == {("c1", "h100"): 1}
+
+
+def test_pods_that_stay_or_stray_are_sums_per_tenant_and_pool() -> None:
+    found = scraped(published())
+    assert found["trimtab_tenant_stuck_gpus"] == {KEY: 3}
+    assert found["trimtab_tenant_off_pool_gpus"] == {("c1", "nlp", "h100"): 4}
+    assert found["trimtab_tenant_bystander_pods"] == {("c1", "unassigned", "h100"): 5}
+
+
+def test_a_queue_of_another_scheduler_tells_its_shares_and_what_it_borrows() -> None:
+    shares = scraped(published())["trimtab_scheduler_queue_gpus"]
+    queue = ("c1", "volcano", "research", "nvidia.com/gpu")
+    assert shares == {
+        (*queue, "guaranteed"): 4,
+        (*queue, "deserved"): 8,
+        (*queue, "ceiling"): 16,
+        (*queue, "used"): 12,
+        (*queue, "borrowed"): 4,
+    }
+
+
+def test_a_mirror_waits_where_it_was_submitted_and_not_here() -> None:
+    found = scraped(published(snapshot([work("mirror", waited_seconds=9e9, sent_from="manager")])))
+    assert found["trimtab_queue_oldest_pending_seconds"] == {IN_QUEUE: 0.0}
+    assert found["trimtab_queue_pending_workloads"] == {(*IN_QUEUE, "within-limit"): 0}
 
 
 def test_a_tenant_outside_its_pools_is_seen_to_hold_gpus_there() -> None:
@@ -152,14 +191,15 @@ def test_an_unknown_amount_has_no_sample(change: dict[str, object], gone: set[st
 
 OF_TENANTS = {metric.name for metric in TENANTS} - {"trimtab_tenant_namespace_info", "trimtab_tenant_guarantee_gpus"}
 OF_WORK = {metric.name for metric in QUEUES} | OF_TENANTS
-OF_POOLS = {metric.name for metric in POOLS}
+OF_TENANTS_STRAYS = {metric.name for metric in STRAYS if "tenant" in metric.labels}
+OF_POOLS = {metric.name for metric in (*POOLS, *STRAYS)}
 OF_NAMESPACES = {"trimtab_tenant_namespace_info"}
 
 
 @pytest.mark.parametrize(
     ("kind", "gone"),
     [
-        ("namespaces", OF_WORK | OF_NAMESPACES),
+        ("namespaces", OF_WORK | OF_NAMESPACES | OF_TENANTS_STRAYS),
         ("nodes", OF_WORK | OF_POOLS),
         ("pods", OF_WORK | OF_POOLS),
         ("jobs", OF_WORK),
@@ -224,4 +264,4 @@ def test_a_thousand_tenants_are_said_completely() -> None:
     found = scraped(published(snapshot(works, tenants), clocks=clocks, queues=frozenset(keys)))
     assert len(found["trimtab_tenant_entitled_gpus"]) == 1000
     assert found["trimtab_queue_oldest_pending_seconds"]["c1", "t7", "critical", "t7/q"] == 4007.0
-    assert len(list(chain.from_iterable(found.values()))) == 8 * 1000 + 5 * 1000 + 2 * 1002 + 8
+    assert len(list(chain.from_iterable(found.values()))) == 8 * 1000 + 5 * 1000 + 2 * 1002 + 22

@@ -52,6 +52,8 @@ class FakeReader:
         self.objects: dict[str, JsonObject] = {}
         self.watches: deque[list[Moment] | SourceError] = deque()
         self.asked: list[str] = []
+        self.queries: dict[str, Query | None] = {}
+        """Path → what its list was asked for besides."""
 
     def get(self, path: str, query: Query | None = None) -> JsonObject:
         self.asked.append(f"get {path}")
@@ -63,6 +65,7 @@ class FakeReader:
         self, path: str, limit: int = 500, query: Query | None = None, decode: Decode | None = None
     ) -> Iterator[Page]:
         self.asked.append(f"list {path}")
+        self.queries[path] = query
         found = self.lists.get(path, NotFound("GET", path, "not here", status=404))
         if isinstance(found, SourceError):
             raise found

@@ -11,6 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from collector.assemble.gpu_ledger import Devices
+from collector.model.gangs import Scheduler, ShareQueue
+from collector.model.objects import Bystander
 from collector.model.reading import Known
 from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
@@ -18,7 +20,7 @@ from controller.api.documents import parse_documents
 from controller.cli.look_report import look_report, report_record
 from controller.cli.look_screen import look_screen
 from controller.cli.view import View
-from tests.pictures import PRODUCT, PictureMaker
+from tests.pictures import GPU, NOW, PictureMaker
 from tests.views import starving_site, view_of_picture
 
 
@@ -141,3 +143,36 @@ def test_one_thing_is_not_told_as_several() -> None:
     assert "1 GPU of float would start it" in text
     assert " 1 GPUs" not in text
     assert "1 workload that can never start, 1 setting that can not be true;" in text
+
+
+def test_deleted_pods_that_hold_gpus_are_findings_and_name_their_node() -> None:
+    maker = starving_site()
+    maker.pod("vision", "ghost", "n4", gpus=2, deleted_at=NOW - 3600)
+    view = view_of_picture(maker.picture())
+    record, text = _record(view), _screen(view)
+    assert [(pod["name"], pod["gpus"], pod["node"]) for pod in record["stuck_pods"]] == [("ghost", 2, "n4")]
+    assert "Deleted, and still holding 2 GPUs: 1" in text
+    assert look_report(view).findings == look_report(view_of_picture(starving_site().picture())).findings + 1
+
+
+def test_the_largest_gang_that_fits_now_is_told_beside_what_is_free() -> None:
+    maker = starving_site()
+    maker.pod("vision", "small", "n4", gpus=1)
+    view = view_of_picture(maker.picture())
+    assert "7 free, the largest gang of whole nodes that fits now is 0 × 8 GPUs" in " ".join(_screen(view).split())
+    assert _record(view)["largest_gangs"] == [{"pool": "h100", "free_gpus": 7, "nodes": 0, "gpus_per_node": 8}]
+
+
+def test_devices_that_a_node_does_not_offer_and_pods_on_wrong_nodes_are_said() -> None:
+    maker = starving_site()
+    maker.node("n4", gpus=6, capacity={GPU: 8})
+    text = " ".join(_screen(view_of_picture(maker.picture(bystanders=(Bystander("nlp", "n0"),)))).split())
+    assert "2 GPUs not offered, their plugin calls them unhealthy (n4)" in text
+    assert "nlp runs 1 pod without GPUs on 1 of the nodes of pool h100" in text
+
+
+def test_queues_of_other_schedulers_show_their_shares() -> None:
+    queue = ShareQueue(Scheduler.KAI, "research", "root", deserved={GPU: 2.5}, allocated={GPU: 3.0})
+    view = view_of_picture(starving_site().picture(share_queues={(queue.scheduler, queue.name): queue}))
+    assert "research kai nvidia.com/gpu – 2.5 – 3 0.5" in " ".join(_screen(view).split())
+    assert _record(view)["scheduler_queues"][0]["borrowed"] == {GPU: 0.5}

@@ -61,7 +61,7 @@ def assemble_seen(
     held = {(item.tenant, item.pool): item for item in tenant_pools(picture, site, owners, works, evidence)}
     doors = Doors(picture)
     works = tuple(
-        replace(work, ineligible=ineligible_reason(work, doors, pools, held.get((work.tenant, work.pool or ""))))
+        _with_ineligible(work, ineligible_reason(work, doors, pools, held.get((work.tenant, work.pool or ""))))
         if work.waits or work.phase is WorkPhase.SUSPENDED
         else work
         for work in works
@@ -97,6 +97,11 @@ def _owners(picture: Picture, site: Site) -> tuple[Mapping[str, str], tuple[Lie,
         else:
             owners[namespace] = owner
     return owners, tuple(lies)
+
+
+def _with_ineligible(work: Work, reason: str | None) -> Work:
+    """The same object where there is no reason: of ten thousand, few have one, and a copy takes its time."""
+    return work if reason is None else replace(work, ineligible=reason)
 
 
 def _clocked(seen: Seen, clocks: WaitClocks, now: float) -> Work:

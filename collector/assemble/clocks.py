@@ -107,7 +107,9 @@ class WaitClocks:
                 waits[clock.queue] = waits.get(clock.queue, 0.0) + max(0.0, gained)
                 evictions[clock.queue] = evictions.get(clock.queue, 0) + evicted
             if not sighting.finished:
-                clocks[clock.uid] = replace(clock, counted_seconds=max(waited, clock.counted_seconds))
+                counted = max(waited, clock.counted_seconds)
+                same = counted == clock.counted_seconds
+                clocks[clock.uid] = clock if same else replace(clock, counted_seconds=counted)
         for clock in (clock for stopped in absent.values() for clock in stopped):
             if now - clock.last_seen_at <= self.resubmission_seconds:
                 clocks[clock.uid] = _paused(clock)

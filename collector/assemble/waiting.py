@@ -72,7 +72,7 @@ class Named:
     tenants: Mapping[tuple[str, str], TenantPool]
     """By tenant and pool."""
     borrowed: Mapping[str, Mapping[str, int]]
-    """Pool → tenant → GPUs in use beyond its own entitlement."""
+    """Pool → tenant → GPUs in use beyond its own entitlement; only those who use any, in order of names."""
     now: float
     _places: dict[tuple[str, int], int] = field(default_factory=dict, compare=False)
 
@@ -90,8 +90,10 @@ def naming_context(
     """Put together what naming needs."""
     by_key = {(item.tenant, item.pool): item for item in tenants}
     borrowed: dict[str, dict[str, int]] = defaultdict(dict)
-    for item in by_key.values():
-        borrowed[item.pool][item.tenant] = item.borrowed()
+    for _, item in sorted(by_key.items()):
+        gpus = item.borrowed()
+        if gpus > 0:
+            borrowed[item.pool][item.tenant] = gpus
     return Named(picture, pools, by_key, borrowed, now)
 
 
@@ -143,7 +145,7 @@ def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Wo
         return replace(work, waiting=None, why=f"Can not be named: {entitled.reason}.")
     holders = context.borrowed.get(own.pool, {})
     free_own = entitled.value - own.reserved
-    others = {tenant: gpus for tenant, gpus in sorted(holders.items()) if tenant != work.tenant and gpus > 0}
+    others = {tenant: gpus for tenant, gpus in holders.items() if tenant != work.tenant}
     if work.gpus > free_own:
         used = f"{own.tenant} uses {own.reserved} of its {counted(entitled.value, 'GPU')} and asks for {work.gpus} more"
         if others:

@@ -20,7 +20,7 @@ from controller.api.documents import parse_documents
 from controller.cli.look_report import look_report, report_record
 from controller.cli.look_screen import look_screen
 from controller.cli.view import View
-from tests.pictures import GPU, NOW, PictureMaker
+from tests.pictures import GPU, NOW, PRODUCT, PictureMaker
 from tests.views import starving_site, view_of_picture
 
 
@@ -152,7 +152,7 @@ def test_deleted_pods_that_hold_gpus_are_findings_and_name_their_node() -> None:
     record, text = _record(view), _screen(view)
     assert [(pod["name"], pod["gpus"], pod["node"]) for pod in record["stuck_pods"]] == [("ghost", 2, "n4")]
     assert "Deleted, and still holding 2 GPUs: 1" in text
-    assert look_report(view).findings == look_report(view_of_picture(starving_site().picture())).findings + 1
+    assert (1, "deleted pod that holds GPUs", "deleted pods that hold GPUs") in look_report(view).counted_findings
 
 
 def test_the_largest_gang_that_fits_now_is_told_beside_what_is_free() -> None:

@@ -237,6 +237,8 @@ class OtherKind(StrEnum):
     CEPH = "ceph"
     RDMA = "rdma"
     GPU_HEALTH = "gpu-health"
+    WORKLOAD = "workload"
+    """It holds its GPUs and makes no progress: a hung gang."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collector.model.reading import Known
 from collector.model.snapshot import OtherKind, Snapshot
 from collector.model.tenancy import ObjectiveKind
 from controller.api.policy import Mode, Policy
-from controller.policy.findings import Finding
+from controller.policy.finding import Finding
 from controller.policy.ledger import BudgetUse, Ledger
 from controller.policy.proposals import Proposal
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Verdict
+from controller.policy.evictions import EvictionMemory
 
 FindingKey = tuple[str, str, str]
 """(tenant, pool, kind of finding)"""
@@ -17,13 +18,15 @@ KEEP_ENDED = 60
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What the loop remembers between ticks. `changes` survives restarts; `confirmations` need not."""
+    """What the loop remembers between ticks. `changes` survives restarts; the rest need not."""
 
     changes: tuple[Change, ...] = ()
     confirmations: Mapping[FindingKey, int] = field(default_factory=dict)
     """Ticks in a row in which the finding was seen."""
     latched: str = ""
     """Why nothing new may be written until a person looks (our own invariant broken, or a fight); "" when free."""
+    evictions: EvictionMemory = field(default_factory=EvictionMemory)
+    """Who evicted whom lately."""
 
     @property
     def active(self) -> tuple[Change, ...]:

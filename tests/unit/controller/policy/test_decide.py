@@ -11,7 +11,7 @@ from collector.model.snapshot import Evidence, OtherCause, OtherKind, WaitingNam
 from controller.api.policy import Budgets, Mode, Policy, Targets
 from controller.policy.change import Stage, Verdict
 from controller.policy.engine import Decision, Outcome, decide
-from controller.policy.findings import Cause
+from controller.policy.finding import Cause
 from controller.policy.targets import Target
 from tests.builders import HOUR, MINUTE, agreed
 from tests.world import Steering, World, starving_world

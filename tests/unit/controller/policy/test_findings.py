@@ -7,7 +7,8 @@ from dataclasses import replace
 from collector.model.snapshot import Evidence, OtherCause, OtherKind, WaitingName
 from controller.api.policy import Mode, Policy
 from controller.policy.engine import decide
-from controller.policy.findings import Cause, Finding, Trouble, find, queue_order
+from controller.policy.finding import Cause, Finding, Trouble
+from controller.policy.findings import find, queue_order
 from controller.policy.forecast import Victims
 from controller.policy.guards import Circumstances, first_refusal
 from controller.policy.ledger import BudgetUse, Ledger

@@ -11,7 +11,8 @@ from collector.model.snapshot import Evidence, OtherCause, OtherKind, Snapshot
 from collector.model.tenancy import Objective, ObjectiveKind
 from controller.api.policy import Cadence, Mode, Policy
 from controller.policy.engine import Outcome, decide
-from controller.policy.findings import Cause, Trouble, find
+from controller.policy.finding import Cause, Trouble
+from controller.policy.findings import find
 from controller.policy.ledger import Ledger
 from controller.policy.targets import Target
 from tests.builders import agreed, look, site_of

@@ -1,0 +1,110 @@
+"""`guard`: stops preemption cycles, and spares work that was evicted often.
+
+Engines evict only work of tenants that use more than they are entitled to. So a cycle ends when one of its parties is
+given, for a while, what it fights over: out of the part that is lent to everybody, which it was using anyway, or out of
+the spare float of another party. Nobody outside of the cycle is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from collector.model.reading import Known
+from collector.model.snapshot import TenantPool, Work, WorkPhase
+from controller.policy.change import Forecast
+from controller.policy.evictions import OFTEN, Cycle
+from controller.policy.finding import Finding, Trouble
+from controller.policy.findings import queue_order
+from controller.policy.forecast import reference
+from controller.policy.proposals import NoProposal, Proposal, View, move, queued, room
+from controller.policy.strategies.objectives import spare
+from controller.policy.targets import Target
+
+
+def guard(finding: Finding, view: View) -> Proposal | NoProposal | None:
+    """What ends the cycle; None for what is no cycle."""
+    cycle, state = finding.cycle, view.snapshot.tenant_pool(finding.tenant, finding.pool)
+    if finding.kind is not Trouble.THRASHING or cycle is None or state is None:
+        return None
+    if set(cycle.parties) == {finding.tenant} or _only_by_itself(finding.tenant, cycle):
+        return _head_covered(finding, view, state, cycle)
+    return _holder_covered(finding, view, state, cycle)
+
+
+def hits_the_often_hit(proposal: Proposal, view: View) -> bool:
+    """Whether it would evict work that lost its place often of late."""
+    return any(view.evictions.hits(work.key) >= OFTEN - 1 for work in proposal.victims.works)
+
+
+def _only_by_itself(tenant: str, cycle: Cycle) -> bool:
+    return {by for by, victim in cycle.edges if victim == tenant} == {tenant}
+
+
+def _holder_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycle) -> Proposal | NoProposal:
+    """Cover what the tenant holds now: then nobody may evict it, and nobody has to be evicted for it."""
+    holding = [work for work in finding.works if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)]
+    if not holding:
+        return NoProposal(
+            finding, "NOT_HOLDING", f"{finding.works[0].title} is out of its place right now: not its turn."
+        )
+    return _covered(finding, view, state, cycle, ((), state.reserved), tuple(holding))
+
+
+def _head_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycle) -> Proposal | NoProposal:
+    """Its own queue evicts for a head that then does not get the room: cover the head, so that it starts and stays."""
+    queue = queue_order(work for work in view.snapshot.works if queued(work, finding))
+    head = queue[0] if queue else None
+    if head is None:
+        return NoProposal(finding, "NOT_HOLDING", "Nothing of it waits right now.")
+    yields = [work for work in finding.works if work.phase is not WorkPhase.WAITING and work.priority < head.priority]
+    needed = state.reserved - sum(work.gpus for work in yields) + head.gpus
+    return _covered(finding, view, state, cycle, ((head,), needed), (head,))
+
+
+def _covered(
+    finding: Finding,
+    view: View,
+    state: TenantPool,
+    cycle: Cycle,
+    claim: tuple[tuple[Work, ...], int],
+    stays: tuple[Work, ...],
+) -> Proposal | NoProposal:
+    """Raise the entitlement to what is claimed. `claim`: the work that must still start, and GPUs in all."""
+    starts, needed = claim
+    entitled, destination = state.entitled_now, view.own(finding)
+    if destination is None or not isinstance(entitled, Known):
+        return NoProposal(finding, "UNKNOWN", "Its entitlement is not known.")
+    amount = needed - entitled.value
+    if amount <= 0:
+        sentence = "It is evicted within its own entitlement: no quota would stop that. Look at the scheduler."
+        return NoProposal(finding, "NOT_QUOTA", sentence)
+    most = room(state, view.snapshot, entitled.value, max(state.entitlement.burst_gpus, needed))
+    for source, supply in _sources(finding, view, cycle):
+        if min(most, supply) < amount:
+            continue
+        proposal = move(finding, view, (source, destination), starts, amount)
+        strangers = [work.title for work in proposal.victims.works if work.tenant not in cycle.parties]
+        if not strangers:
+            return replace(proposal, works=stays, forecast=_forecast(proposal.forecast, stays))
+    sentence = f"{amount} GPUs would end it, and neither the shared part nor a party of the cycle has so many to give."
+    return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
+
+
+def _forecast(forecast: Forecast, stays: Sequence[Work]) -> Forecast:
+    return replace(forecast, ready=(), stays=tuple(reference(work) for work in stays))
+
+
+def _sources(finding: Finding, view: View, cycle: Cycle) -> Sequence[tuple[Target, int]]:
+    """The shared part first, then what the other parties can spare of their floats."""
+    found: list[tuple[Target, int]] = []
+    for target in view.of_pool(finding.pool):
+        if not isinstance(target.observed, Known) or target.tenant == finding.tenant:
+            continue
+        if target.tenant is None:
+            found.insert(0, (target, target.observed.value))
+        elif target.tenant in cycle.parties:
+            lender = view.snapshot.tenant_pool(target.tenant, target.pool)
+            if lender is not None and not lender.opted_out:
+                found.append((target, spare(lender, target.observed.value)))
+    return [(target, supply) for target, supply in found if supply > 0]

@@ -1,4 +1,4 @@
-"""What is wrong with how GPUs are used, whoever lacks them: thrashing, hoarding, what was not returned, misfit. Pure."""
+"""What is wrong with how GPUs are used: thrashing, hoarding, what was not returned, what fits nowhere. Pure."""
 
 from __future__ import annotations
 

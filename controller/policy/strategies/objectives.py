@@ -1,4 +1,4 @@
-"""`objectives`: who misses the objective of its tier gets float of tenants that do not need theirs, lowest tier first."""
+"""`objectives`: who misses its objective gets float of tenants that do not need theirs, lowest tier first."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from controller.demo.replay import replayed
 from controller.demo.scenery import DEMO_SITE
 from controller.demo.story import arranged
 from controller.demo.summary import Summary
-from controller.traces.philly_csv import read_trace
+from controller.traces.read import read_trace
 
 _LOOK_SECONDS = 0.5
 

@@ -10,6 +10,7 @@ from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
+    "noise": "controller.evaluate.noise:NOISE",
 }
 """Name → module and the Recipe in it."""
 

@@ -60,7 +60,8 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     if not snapshot.blind:
         ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
     findings = find(snapshot, ledger)
-    ledger = ledger.confirmed(() if snapshot.blind_reasons else (finding.key for finding in findings))
+    seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24)
+    ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
     places = by_key(available(targets, ledger.changes))

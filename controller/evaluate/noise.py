@@ -1,9 +1,10 @@
-"""Recipe `noise`: demand that trembles around what was agreed, and demand that goes up and down, move next to nothing."""
+"""Recipe `noise`: demand that trembles around what was agreed, or swings, moves next to nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from collector.model.tenancy import SizeClass, Tier
@@ -91,8 +92,8 @@ def ride(ticks: int, wanted: Callable[[int], float], *, lasting: bool = False) -
 
 def turns(values: Sequence[float]) -> int:
     """How often a series that went one way goes the other."""
-    steps = [later - earlier for earlier, later in zip(values, values[1:], strict=False) if later != earlier]
-    return sum((one > 0) != (other > 0) for one, other in zip(steps, steps[1:], strict=False))
+    steps = [later - earlier for earlier, later in pairwise(values) if later != earlier]
+    return sum((one > 0) != (other > 0) for one, other in pairwise(steps))
 
 
 def _printed(tick: int) -> float:

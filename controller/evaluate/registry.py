@@ -9,6 +9,7 @@ from controller.api.errors import InputError, Mistake
 from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
+    "cycles": "controller.evaluate.cycles:CYCLES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
     "noise": "controller.evaluate.noise:NOISE",
 }

@@ -47,7 +47,7 @@ class Ledger:
         return replace(self, changes=tuple(change for change in self.changes if change.id not in gone))
 
     def confirmed(self, keys: Iterable[FindingKey], now: float, memory_seconds: float) -> Ledger:
-        """Count one more tick for findings seen now; the others start again from nothing, and it is noted that they went.
+        """Count one more tick for findings seen now; the others start from nothing, and it is noted that they went.
 
         What went while a change for it was in force went for that reason, which is no trembling.
         """

@@ -83,14 +83,13 @@ class View:
         return sorted((t for t in self.targets.values() if t.pool == pool), key=lambda target: target.name)
 
 
-def room(state: TenantPool, snapshot: Snapshot, entitled: int, top: int | None = None) -> int:
-    """How much the entitlement may rise now: up to `top` (default: the burst) and the ceiling, by one step at most."""
+def room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
+    """How much the entitlement may rise now: up to the burst (and ceiling), and by one step at most."""
     ceiling = state.entitlement.ceiling
-    highest = state.entitlement.burst_gpus if top is None else top
-    highest = highest if ceiling is None else min(highest, ceiling)
+    top = min(state.entitlement.burst_gpus, state.entitlement.burst_gpus if ceiling is None else ceiling)
     total = snapshot.pools[state.pool].total
     step = max(snapshot.pools[state.pool].gpus_per_node, int(total * STEP_RATIO))
-    return max(0, min(highest - entitled, step))
+    return max(0, min(top - entitled, step))
 
 
 def queued(work: Work, finding: Finding) -> bool:
@@ -119,8 +118,18 @@ def prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tuple
     return (tuple(queue[:served]), amount) if amount > 0 else ((), 0)
 
 
-def move(finding: Finding, view: View, way: tuple[Target, Target], works: tuple[Work, ...], amount: int) -> Proposal:
-    """The proposal to move `amount` from the first object of `way` to the second, so that `works` can start."""
+def move(
+    finding: Finding,
+    view: View,
+    way: tuple[Target, Target],
+    works: tuple[Work, ...],
+    amount: int,
+    yields: tuple[Work, ...] = (),
+) -> Proposal:
+    """The proposal to move `amount` from the first object of `way` to the second, so that `works` can start.
+
+    `yields`: work of the same tenant that its own queue evicts for them.
+    """
     (source, destination), snapshot, terms = way, view.snapshot, view.terms
     entitled = {
         item.tenant: known_or(item.entitled_now, item.reserved)
@@ -133,14 +142,16 @@ def move(finding: Finding, view: View, way: tuple[Target, Target], works: tuple[
     hit = Victims((), 0)
     if beneficiary is not None:
         floats = {name: gpus - _guarantee(snapshot, name, finding.pool) for name, gpus in entitled.items()}
-        hit = victims(snapshot, beneficiary, works, usable_quota(snapshot, beneficiary, floats), entitled)
+        usable = usable_quota(snapshot, beneficiary, floats) + sum(work.gpus for work in yields)
+        hit = victims(snapshot, beneficiary, works, usable, entitled)
+    freed = (*hit.works, *yields)
     forecast = Forecast(
         ready=tuple(reference(work) for work in works),
         ready_by=terms.now + terms.trial_seconds,
-        evicted=tuple(reference(work) for work in hit.works),
-        lost_gpu_hours=lost_gpu_hours(hit.works, terms.now, terms.day_seconds),
+        evicted=tuple(reference(work) for work in freed),
+        lost_gpu_hours=lost_gpu_hours(freed, terms.now, terms.day_seconds),
     )
-    fragmented = whole_nodes(snapshot.pools[finding.pool], works, hit.works)
+    fragmented = whole_nodes(snapshot.pools[finding.pool], works, freed)
     return Proposal(finding, source, destination, amount, works, hit, fragmented, forecast)
 
 

@@ -8,7 +8,7 @@ the spare float of another party. Nobody outside of the cycle is touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from collector.model.reading import Known
 from collector.model.snapshot import TenantPool, Work, WorkPhase
@@ -17,9 +17,11 @@ from controller.policy.evictions import OFTEN, Cycle
 from controller.policy.finding import Finding, Trouble
 from controller.policy.findings import queue_order
 from controller.policy.forecast import reference
-from controller.policy.proposals import NoProposal, Proposal, View, move, queued, room
+from controller.policy.proposals import NoProposal, Proposal, View, move, queued
 from controller.policy.strategies.objectives import spare
 from controller.policy.targets import Target
+
+_HELD = (WorkPhase.RUNNING, WorkPhase.STARTING)
 
 
 def guard(finding: Finding, view: View) -> Proposal | NoProposal | None:
@@ -43,12 +45,12 @@ def _only_by_itself(tenant: str, cycle: Cycle) -> bool:
 
 def _holder_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycle) -> Proposal | NoProposal:
     """Cover what the tenant holds now: then nobody may evict it, and nobody has to be evicted for it."""
-    holding = [work for work in finding.works if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)]
+    holding = tuple(work for work in finding.works if work.phase in _HELD)
     if not holding:
         return NoProposal(
             finding, "NOT_HOLDING", f"{finding.works[0].title} is out of its place right now: not its turn."
         )
-    return _covered(finding, view, state, cycle, ((), state.reserved), tuple(holding))
+    return _covered(finding, view, cycle, _Claim(state.reserved, holding))
 
 
 def _head_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycle) -> Proposal | NoProposal:
@@ -57,36 +59,39 @@ def _head_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycle)
     head = queue[0] if queue else None
     if head is None:
         return NoProposal(finding, "NOT_HOLDING", "Nothing of it waits right now.")
-    yields = [work for work in finding.works if work.phase is not WorkPhase.WAITING and work.priority < head.priority]
+    yields = tuple(work for work in finding.works if work.phase in _HELD and work.priority < head.priority)
     needed = state.reserved - sum(work.gpus for work in yields) + head.gpus
-    return _covered(finding, view, state, cycle, ((head,), needed), (head,))
+    return _covered(finding, view, cycle, _Claim(needed, (head,), (head,), yields))
 
 
-def _covered(
-    finding: Finding,
-    view: View,
-    state: TenantPool,
-    cycle: Cycle,
-    claim: tuple[tuple[Work, ...], int],
-    stays: tuple[Work, ...],
-) -> Proposal | NoProposal:
-    """Raise the entitlement to what is claimed. `claim`: the work that must still start, and GPUs in all."""
-    starts, needed = claim
-    entitled, destination = state.entitled_now, view.own(finding)
-    if destination is None or not isinstance(entitled, Known):
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """GPUs that a party needs in all, so that `stays` keeps its place; for `starts` work that `yields` makes room."""
+
+    gpus: int
+    stays: tuple[Work, ...]
+    starts: tuple[Work, ...] = ()
+    yields: tuple[Work, ...] = ()
+
+
+def _covered(finding: Finding, view: View, cycle: Cycle, claim: _Claim) -> Proposal | NoProposal:
+    """Raise the entitlement to what is claimed."""
+    state, destination = view.snapshot.tenant_pool(finding.tenant, finding.pool), view.own(finding)
+    if state is None or destination is None or not isinstance(state.entitled_now, Known):
         return NoProposal(finding, "UNKNOWN", "Its entitlement is not known.")
-    amount = needed - entitled.value
+    amount = claim.gpus - state.entitled_now.value
     if amount <= 0:
         sentence = "It is evicted within its own entitlement: no quota would stop that. Look at the scheduler."
         return NoProposal(finding, "NOT_QUOTA", sentence)
-    most = room(state, view.snapshot, entitled.value, max(state.entitlement.burst_gpus, needed))
+    # No step and no burst bounds it: this is what the work uses or fights over anyway.
+    ceiling = state.entitlement.ceiling
     for source, supply in _sources(finding, view, cycle):
-        if min(most, supply) < amount:
+        if supply < amount or (ceiling is not None and claim.gpus > ceiling):
             continue
-        proposal = move(finding, view, (source, destination), starts, amount)
+        proposal = move(finding, view, (source, destination), claim.starts, amount, claim.yields)
         strangers = [work.title for work in proposal.victims.works if work.tenant not in cycle.parties]
         if not strangers:
-            return replace(proposal, works=stays, forecast=_forecast(proposal.forecast, stays))
+            return replace(proposal, works=claim.stays, forecast=_forecast(proposal.forecast, claim.stays))
     sentence = f"{amount} GPUs would end it, and neither the shared part nor a party of the cycle has so many to give."
     return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
 

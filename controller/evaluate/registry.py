@@ -12,6 +12,7 @@ RECIPES: Final = {
     "cycles": "controller.evaluate.cycles:CYCLES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
     "noise": "controller.evaluate.noise:NOISE",
+    "starvation": "controller.evaluate.starvation:STARVATION",
 }
 """Name → module and the Recipe in it."""
 

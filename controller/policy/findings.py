@@ -74,6 +74,8 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
             told = f"{told} But: {_sentences(others)}"
         elif kind is None:
             confidence = Confidence.UNSURE
+        elif kind is WaitingName.BLOCKED and not snapshot.pools[state.pool].nodes:
+            confidence = Confidence.LIKELY
         evidence = (works[0].why, *(f"{other.sentence}." for other in others), *unsure)
         told = " ".join((told, *unsure))
         yield Finding(state.tenant, state.pool, name, cause, state.shortfall, works, told, confidence, evidence)

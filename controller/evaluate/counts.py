@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from collector.assemble.clocks import Sighting, WaitClocks
@@ -54,16 +55,17 @@ class _Queue:
         return _Queue(at, self.empty_at, since)
 
 
-@dataclass(slots=True)
+@dataclass
 class Telemetry:
     """Turns minute after minute into snapshots. `limit_seconds`: how long work may wait, for every tenant."""
 
     tenants: Sequence[str]
     limit_seconds: float
     _queues: dict[str, _Queue] = field(default_factory=dict)
-    _seen: dict[str, tuple[Sighting, ...]] = field(default_factory=dict)
+    _seen: dict[str, Sighting] = field(default_factory=dict)
     _clocks: WaitClocks = field(default_factory=WaitClocks)
 
+    @cached_property
     def site(self) -> Site:
         """One tier and one pool for all."""
         tier = Tier("all", 0, {SizeClass.SMALL_GANG: self.limit_seconds})
@@ -71,69 +73,51 @@ class Telemetry:
 
     def look(self, at: float, minute: Sequence[Counts]) -> Snapshot:
         """The picture at the end of the minute that begins at `at`. Tenants that are missing in it are not there."""
-        now, works = at + PERIOD_SECONDS, list[Work]()
+        now = at + PERIOD_SECONDS
         for counts in minute:
-            before = self._queues.get(counts.tenant, _Queue(at))
-            self._queues[counts.tenant] = before.advance(at, counts.pending)
-            own = _works(counts, self._queues[counts.tenant].since, self.limit_seconds)
-            self._seen[counts.tenant] = tuple(_sighting(work) for work in own)
-            works += own
+            queue = self._queues.get(counts.tenant, _Queue(at)).advance(at, counts.pending)
+            self._queues[counts.tenant] = queue
+            self._seen.pop(counts.tenant, None)
+            if queue.since is not None:
+                key = f"{counts.tenant}/{queue.since:.0f}"
+                self._seen[counts.tenant] = Sighting(key, key, (counts.tenant, "all", ""), True, queue.since)
         # What is not seen in this minute is not known to be gone: its clock goes on.
-        self._clocks = self._clocks.advance([one for seen in self._seen.values() for one in seen], now)
-        works = [replace(work, waited_seconds=self._waited(work, now)) for work in works]
-        states = tuple(_state(counts, works) for counts in minute)
+        self._clocks = self._clocks.advance(self._seen.values(), now)
+        works = {counts.tenant: self._waiting(counts, now) for counts in minute if counts.tenant in self._seen}
+        states = tuple(_state(counts, works.get(counts.tenant)) for counts in minute)
         pools = {POOL.name: PoolState(POOL, (), reserved=sum(one.reserved for one in states))}
         context = naming_context(Picture(now), pools, states, now)
-        return Snapshot(now, self.site(), pools, states, tuple(named(work, context) for work in works))
+        return Snapshot(now, self.site, pools, states, tuple(named(work, context) for work in works.values()))
 
-    def _waited(self, work: Work, now: float) -> float:
-        clock = self._clocks.of(_sighting(work))
-        return clock.waited_seconds(now) if clock is not None else 0.0
-
-
-def _works(counts: Counts, since: float | None, limit_seconds: float) -> list[Work]:
-    """What runs, and what waits, each as one."""
-    found = [_work(counts.tenant, "running", counts.running, WorkPhase.RUNNING, 0.0, None)] if counts.running else []
-    if counts.pending and since is not None:
-        found.append(_work(counts.tenant, "waiting", counts.pending, WorkPhase.WAITING, since, limit_seconds))
-    return found
-
-
-def _work(tenant: str, name: str, gpus: int, phase: WorkPhase, created_at: float, limit: float | None) -> Work:
-    key = f"{tenant}/{name}/{created_at:.0f}"
-    return Work(
-        key=key,
-        uid=key,
-        kind="counts",
-        namespace=tenant,
-        name=name,
-        tenant=tenant,
-        tier="all",
-        pool=POOL.name,
-        queue=tenant,
-        priority=0,
-        pods=1,
-        gpus_per_pod=gpus,
-        gpus=gpus,
-        size=SizeClass.SMALL_GANG,
-        phase=phase,
-        created_at=created_at,
-        waited_seconds=0.0,
-        limit_seconds=limit,
-        ready_at=created_at if phase is WorkPhase.RUNNING else None,
-    )
+    def _waiting(self, counts: Counts, now: float) -> Work:
+        """All that waits, as one."""
+        sighting = self._seen[counts.tenant]
+        clock = self._clocks.of(sighting)
+        return Work(
+            key=sighting.key,
+            uid=sighting.uid,
+            kind="counts",
+            namespace=counts.tenant,
+            name="waiting",
+            tenant=counts.tenant,
+            tier="all",
+            pool=POOL.name,
+            queue="",
+            priority=0,
+            pods=1,
+            gpus_per_pod=counts.pending,
+            gpus=counts.pending,
+            size=SizeClass.SMALL_GANG,
+            phase=WorkPhase.WAITING,
+            created_at=sighting.created_at,
+            waited_seconds=clock.waited_seconds(now) if clock is not None else 0.0,
+            limit_seconds=self.limit_seconds,
+        )
 
 
-def _sighting(work: Work) -> Sighting:
-    return Sighting(
-        work.key, work.uid, (work.tenant, work.tier, work.queue), work.waits, work.created_at, work.ready_at
-    )
-
-
-def _state(counts: Counts, works: Sequence[Work]) -> TenantPool:
+def _state(counts: Counts, work: Work | None) -> TenantPool:
     """Its quota is what runs and what is idle; beyond it, all that waits counts as its demand."""
     quota = counts.running + counts.idle
-    overdue = sum(work.gpus for work in works if work.tenant == counts.tenant and work.overdue)
     return TenantPool(
         tenant=counts.tenant,
         tier="all",
@@ -144,7 +128,7 @@ def _state(counts: Counts, works: Sequence[Work]) -> TenantPool:
         running=counts.running,
         waiting=counts.pending,
         queued=counts.pending,
-        overdue=overdue,
+        overdue=work.gpus if work is not None and work.overdue else 0,
     )
 
 

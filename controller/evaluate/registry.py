@@ -13,6 +13,7 @@ RECIPES: Final = {
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
     "noise": "controller.evaluate.noise:NOISE",
     "starvation": "controller.evaluate.starvation:STARVATION",
+    "wrong-cause": "controller.evaluate.wrong_cause:WRONG_CAUSE",
 }
 """Name → module and the Recipe in it."""
 

@@ -59,6 +59,7 @@ def queue_order(works: Iterable[Work]) -> tuple[Work, ...]:
 
 def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -> Iterator[Finding]:
     others = snapshot.evidence.other_causes.get(state.tenant, ())
+    maybe = snapshot.evidence.suspected.get(state.tenant, ())
     unsure = [f"{kind} is not ruled out: {why}." for kind, why in snapshot.evidence.not_ruled_out.items()]
     for kind, cause in _CAUSE_OF_WAITING.items():
         works = queue_order(work for work in overdue if work.waiting is kind)
@@ -72,11 +73,14 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         if others:
             cause, confidence = Cause(others[0].kind), Confidence.KNOWN
             told = f"{told} But: {_sentences(others)}"
+        elif maybe:
+            cause, confidence = Cause.UNKNOWN, Confidence.UNSURE
+            told = f"{told} Perhaps: {_sentences(maybe)}"
         elif kind is None:
             confidence = Confidence.UNSURE
         elif kind is WaitingName.BLOCKED and not snapshot.pools[state.pool].nodes:
             confidence = Confidence.LIKELY
-        evidence = (works[0].why, *(f"{other.sentence}." for other in others), *unsure)
+        evidence = (works[0].why, *(f"{other.sentence}." for other in (*others, *maybe)), *unsure)
         told = " ".join((told, *unsure))
         yield Finding(state.tenant, state.pool, name, cause, state.shortfall, works, told, confidence, evidence)
 

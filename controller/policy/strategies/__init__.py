@@ -48,6 +48,8 @@ def propose(finding: Finding, view: View, names: Sequence[str]) -> Proposal | No
 
 def _impossible(finding: Finding, view: View) -> NoProposal | None:
     """What no strategy can do anything about."""
+    if finding.cause is Cause.UNKNOWN:
+        return NoProposal(finding, "CAUSE_UNKNOWN", "Held: nothing is moved while the cause is not known.")
     if finding.cause is not Cause.SCHEDULING:
         return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
     state = view.snapshot.tenant_pool(finding.tenant, finding.pool)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from collector.assemble.fabric import FabricMemory, edge_verdicts, slow_edges_sentence
+from collector.assemble.fabric import FabricMemory, agreed_slow, edge_verdicts, slow_edges_sentence
 from collector.assemble.gang_signs import GangMemory, GangSigns, HeldDevice, sick_devices
 from collector.assemble.storage import limit_seconds
 from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, storage_trouble
@@ -30,6 +30,7 @@ _PROBE_EVERY_SECONDS: Final = 60.0
 _BUSY_HOST_RATIO: Final = 0.02
 _PROGRAM_ERROR_XID: Final = 31
 _PROGRAM_ERROR_RATIO: Final = 0.01
+_KINDS: Final = {"ceph": OtherKind.CEPH, "rdma": OtherKind.RDMA}
 _STANDS_BELOW_SPEED: Final = 0.01
 """A hung gang, for the simulator."""
 
@@ -48,6 +49,7 @@ class SensorModel:
     """Since when, and which."""
     _fabric: FabricMemory = field(default_factory=lambda: FabricMemory(3 * _PROBE_EVERY_SECONDS + 40.0))
     _gangs: GangMemory = field(default_factory=GangMemory)
+    _maybe_slow: dict[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     _last: dict[str, tuple[float, Causes]] = field(default_factory=dict)
     """Source → when it was read last, and what that told."""
 
@@ -71,7 +73,12 @@ class SensorModel:
             if self.chance.uniform() >= LOST_RATIO:
                 self._last[name] = (read_at, causes)
         fresh = [causes for at, causes in self._last.values() if now - at <= STALE_SECONDS]
-        return Evidence(other_causes=_merged(fresh), suspected=self._gangs.suspected(read_at))
+        stale = {name for name in sources if name not in self._last or now - self._last[name][0] > STALE_SECONDS}
+        return Evidence(
+            other_causes=_merged(fresh),
+            suspected=_merged([self._gangs.suspected(read_at), self._maybe_slow]),
+            not_ruled_out={kind: "it was not read lately" for name, kind in _KINDS.items() if name in stale},
+        )
 
     def _active(self, at: float) -> list[Fault]:
         return [fault for since, fault in self._faults if since <= at]
@@ -108,14 +115,17 @@ class SensorModel:
             self._fabric = self._fabric.advance(Edge(source, destination), EdgeProbe(at, latencies))
 
     def _rdma(self, last: Snapshot | None, at: float) -> Causes:
-        missed: dict[tuple[str, str], dict[Edge, float]] = defaultdict(dict)
+        used: dict[tuple[str, str], dict[Edge, float]] = defaultdict(dict)
         for verdict in edge_verdicts(self._fabric, last, at) if last is not None else ():
-            if isinstance(verdict.ratio, Known) and verdict.ratio.value > 1:
-                missed[verdict.tenant, verdict.objective][verdict.edge] = verdict.ratio.value
-        return {
-            tenant: (OtherCause(OtherKind.RDMA, slow_edges_sentence(objective, ratios)),)
-            for (tenant, objective), ratios in missed.items()
-        }
+            if isinstance(verdict.ratio, Known):
+                used[verdict.tenant, verdict.objective][verdict.edge] = verdict.ratio.value
+        self._maybe_slow, known = {}, dict[str, tuple[OtherCause, ...]]()
+        for (tenant, objective), ratios in used.items():
+            missed = {edge: ratio for edge, ratio in ratios.items() if ratio > 1}
+            if missed:
+                told = known if agreed_slow(len(missed), len(ratios)) else self._maybe_slow
+                told[tenant] = (OtherCause(OtherKind.RDMA, slow_edges_sentence(objective, missed)),)
+        return known
 
     def _gpu_health(self, at: float) -> Causes:
         """Error codes of all held GPUs; programs make some of their own now and then, which say nothing of the GPU."""

@@ -1,7 +1,7 @@
 """Recipe `wrong-cause`: a queue grows because work is slow, and no quota is moved for it: the cause is told instead.
 
-One tenant's work is slowed down by Ceph, by RDMA, by a sick GPU, or hangs; its queue grows while another tenant borrows,
-so that every tuner would give it more. Beside it, or not, a tenant is really starved: that one must get its change.
+One tenant's work is slowed by Ceph, by RDMA, by a sick GPU, or hangs; its queue grows while another borrows, so that
+every tuner would give it more. Beside it, or not, a tenant is really starved: that one must get its change.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Trial:
 
 
 def _sick_gpu(gang: Gang, cluster: Cluster) -> Fault:
-    pod = gang.pod_key(sorted(gang.bound)[0])
+    pod = gang.pod_key(min(gang.bound))
     node = cluster.nodes.node_of(pod) or ""
     return SickGpu(node, cluster.nodes.slots[node].index(pod), _SPEED)
 

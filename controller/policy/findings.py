@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from collector.model.quantities import format_duration
 from collector.model.snapshot import OtherCause, OtherKind, Snapshot, TenantPool, WaitingName, Work
+from collector.model.tenancy import ObjectiveKind
 from controller.policy.finding import Cause, Confidence, Finding, Trouble
 from controller.policy.ledger import Ledger
 from controller.policy.misuse import misuse
@@ -19,6 +20,8 @@ _CAUSE_OF_WAITING: Mapping[WaitingName | None, Cause] = {
     WaitingName.REFUSED: Cause.SCHEDULING,
     None: Cause.UNKNOWN,
 }
+
+_PROVEN_BY = {ObjectiveKind.STORAGE_LATENCY: OtherKind.CEPH, ObjectiveKind.RDMA_LATENCY: OtherKind.RDMA}
 
 _TROUBLES = {
     OtherKind.CEPH: (Trouble.STORAGE_SLOW, "storage is slow"),
@@ -73,9 +76,9 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         if others:
             cause, confidence = Cause(others[0].kind), Confidence.KNOWN
             told = f"{told} But: {_sentences(others)}"
-        elif maybe:
+        elif maybe or _may_be_what_it_can_not_see(snapshot, state.tenant):
             cause, confidence = Cause.UNKNOWN, Confidence.UNSURE
-            told = f"{told} Perhaps: {_sentences(maybe)}"
+            told = f"{told} Perhaps: {_sentences(maybe)}" if maybe else told
         elif kind is None:
             confidence = Confidence.UNSURE
         elif kind is WaitingName.BLOCKED and not snapshot.pools[state.pool].nodes:
@@ -83,6 +86,13 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         evidence = (works[0].why, *(f"{other.sentence}." for other in (*others, *maybe)), *unsure)
         told = " ".join((told, *unsure))
         yield Finding(state.tenant, state.pool, name, cause, state.shortfall, works, told, confidence, evidence)
+
+
+def _may_be_what_it_can_not_see(snapshot: Snapshot, tenant: str) -> bool:
+    """Whether the tenant was promised something about storage or network that can not be judged now."""
+    owner = snapshot.site.tenant(tenant)
+    kinds = {_PROVEN_BY.get(objective.kind) for objective in owner.objectives} if owner is not None else set()
+    return not kinds.isdisjoint(snapshot.evidence.not_ruled_out)
 
 
 def _troubles(snapshot: Snapshot, told: Collection[str]) -> Iterator[Finding]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from collector.model.quantities import format_duration
 from collector.model.reading import Known
-from collector.model.snapshot import OtherKind, Snapshot, Work
-from collector.model.tenancy import ObjectiveKind
+from collector.model.snapshot import Snapshot, Work
 from controller.api.policy import Mode, Policy
 from controller.policy.finding import Finding
 from controller.policy.ledger import BudgetUse, Ledger
@@ -56,20 +55,6 @@ def sighted(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """On absent or stale data the controller holds and says so."""
     reasons = at.snapshot.blind_reasons
     return Refusal("BLIND", f"Held: {reasons[0]}.") if reasons else None
-
-
-_PROVEN_BY = {ObjectiveKind.STORAGE_LATENCY: OtherKind.CEPH, ObjectiveKind.RDMA_LATENCY: OtherKind.RDMA}
-
-
-def cause_told(proposal: Proposal, at: Circumstances) -> Refusal | None:
-    """A tenant with an objective about storage or network is held while those can not be judged: it may be them."""
-    tenant = at.snapshot.site.tenant(proposal.finding.tenant)
-    for objective in tenant.objectives if tenant is not None else ():
-        kind = _PROVEN_BY.get(objective.kind)
-        if kind is not None and kind in at.snapshot.evidence.not_ruled_out:
-            why = at.snapshot.evidence.not_ruled_out[kind]
-            return Refusal("CAUSE_UNKNOWN", f"Held: {kind.value} is not ruled out as the cause: {why}.")
-    return None
 
 
 def not_latched(proposal: Proposal, at: Circumstances) -> Refusal | None:
@@ -223,7 +208,6 @@ def permitted(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 GUARDS: tuple[Guard, ...] = (
     sighted,
-    cause_told,
     not_latched,
     targeted,
     holds_idle,

@@ -1,4 +1,4 @@
-"""Faults that make jobs slow and are no matter of scheduling: storage, network, one bad GPU, a hung gang. Values. Pure."""
+"""Faults that make jobs slow and are no matter of scheduling: storage, network, a bad GPU, a hang. Values. Pure."""
 
 from __future__ import annotations
 

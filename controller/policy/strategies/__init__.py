@@ -28,6 +28,20 @@ def check(names: Sequence[str]) -> None:
             raise InputError((Mistake("strategies", name, f"one of {', '.join(SHIPPED)}"),))
 
 
+def _impossible(finding: Finding, view: View) -> NoProposal | None:
+    """What no strategy can do anything about."""
+    if finding.cause is Cause.UNKNOWN:
+        return NoProposal(finding, "CAUSE_UNKNOWN", "Held: nothing is moved while the cause is not known.")
+    if finding.cause is not Cause.SCHEDULING:
+        return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
+    state = view.snapshot.tenant_pool(finding.tenant, finding.pool)
+    if state is None or view.own(finding) is None:
+        return NoProposal(finding, "NO_KNOB", f"{finding.tenant} has no own object for pool {finding.pool}.")
+    if not isinstance(state.entitled_now, Known):
+        return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {state.entitled_now.reason}.")
+    return None
+
+
 def propose(finding: Finding, view: View, names: Sequence[str]) -> Proposal | NoProposal:
     """The best answer of the named strategies, or why there is none."""
     impossible = _impossible(finding, view)
@@ -44,17 +58,3 @@ def propose(finding: Finding, view: View, names: Sequence[str]) -> Proposal | No
         return refused[0]
     told = ", ".join(names) or "none"
     return NoProposal(finding, "NO_STRATEGY", f"No strategy of the policy answers it (strategies: {told}).")
-
-
-def _impossible(finding: Finding, view: View) -> NoProposal | None:
-    """What no strategy can do anything about."""
-    if finding.cause is Cause.UNKNOWN:
-        return NoProposal(finding, "CAUSE_UNKNOWN", "Held: nothing is moved while the cause is not known.")
-    if finding.cause is not Cause.SCHEDULING:
-        return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
-    state = view.snapshot.tenant_pool(finding.tenant, finding.pool)
-    if state is None or view.own(finding) is None:
-        return NoProposal(finding, "NO_KNOB", f"{finding.tenant} has no own object for pool {finding.pool}.")
-    if not isinstance(state.entitled_now, Known):
-        return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {state.entitled_now.reason}.")
-    return None

@@ -10,6 +10,7 @@ from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
+    "speed": "controller.evaluate.speed:SPEED",
 }
 """Name → module and the Recipe in it."""
 

@@ -1,8 +1,8 @@
 """Whole traces at speed: the rules of `admission` on one clock, without an object per job. Pure, exact.
 
-A queue has a Cohort of its own with a quota; what of it is not reserved stands in the Cohort of the site, for all. That is
-the tree of `cluster_spec` with its two levels known in advance, so a step is arithmetic on a few numbers. A property test
-holds this engine to `Cluster`: the same starts, the same evictions.
+A queue has a Cohort of its own with a quota; what of it is not reserved stands in the Cohort of the site, for all. That
+is the tree of `cluster_spec` with its two levels known in advance, so a step is arithmetic on a few numbers. A property
+test holds this engine to `Cluster`: the same ends, evictions and losses.
 
 A job is known by its position in the order in which queues serve; equal moments are seen together.
 """

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -24,30 +24,48 @@ if TYPE_CHECKING:
     from controller.simulate.outcome import TenantOutcome
 
 
+TracePath: TypeAlias = Annotated[Path, typer.Option("--trace", help="The recorded workload, plain or gzip.")]
+FormatName: TypeAlias = Annotated[
+    str | None, typer.Option("--format", help="Its format; a wrong name lists all. [default: told by its columns]")
+]
+Begin: TypeAlias = Annotated[str | None, typer.Option("--from", help="Only jobs from this date or time on.")]
+Finish: TypeAlias = Annotated[str | None, typer.Option("--to", help="Only jobs before this date or time.")]
+EngineChoice: TypeAlias = Annotated[Engine, typer.Option("--engine", help="Whose rules apply.")]
+QuotaPath: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--quotas", help="CSV with tenant and gpus. [default: by each tenant's mean demand, at load 0.7]"),
+]
+Capacity: TypeAlias = Annotated[
+    float, typer.Option("--capacity", min=0.001, help="Size of the cluster: every quota is scaled, in whole nodes.")
+]
+PlacementChoice: TypeAlias = Annotated[
+    Placement, typer.Option("--placement", help="Gangs on whole nodes, or GPUs only counted.")
+]
+Restart: TypeAlias = Annotated[
+    float, typer.Option("--restart", min=0.0, help="Seconds of work that an evicted job does again.")
+]
+PolicyName: TypeAlias = Annotated[str, typer.Option("--policy", help="static, pool, kueue-fixed, strict or edf.")]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Draws when each job saves its work.")]
+PlotPath: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--plot", help="Also draw it: a file that ends in .png or .html; needs trimtab\\[charts]."),
+]
+
+
 def simulate(
-    trace: Annotated[Path, typer.Option("--trace", help="The recorded workload, plain or gzip.")],
-    form: Annotated[
-        str | None, typer.Option("--format", help="Its format; a wrong name lists all. [default: told by its columns]")
-    ] = None,
-    begin: Annotated[str | None, typer.Option("--from", help="Only jobs from this date or time on.")] = None,
-    finish: Annotated[str | None, typer.Option("--to", help="Only jobs before this date or time.")] = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="Whose rules apply.")] = Engine.KUEUE,
-    quotas: Annotated[
-        Path | None,
-        typer.Option("--quotas", help="CSV with tenant and gpus. [default: by each tenant's mean demand, at load 0.7]"),
-    ] = None,
-    capacity: Annotated[
-        float, typer.Option("--capacity", min=0.001, help="Size of the cluster: every quota is scaled, in whole nodes.")
-    ] = 1.0,
-    placement: Annotated[
-        Placement, typer.Option("--placement", help="Gangs on whole nodes, or GPUs only counted.")
-    ] = Placement.COUNTS,
-    restart: Annotated[
-        float, typer.Option("--restart", min=0.0, help="Seconds of work that an evicted job does again.")
-    ] = 30.0,
-    policy: Annotated[str, typer.Option("--policy", help="static, pool, kueue-fixed, strict or edf.")] = "kueue-fixed",
-    seed: Annotated[int, typer.Option("--seed", help="Draws when each job saves its work.")] = 0,
+    trace: TracePath,
+    form: FormatName = None,
+    begin: Begin = None,
+    finish: Finish = None,
+    engine: EngineChoice = Engine.KUEUE,
+    quotas: QuotaPath = None,
+    capacity: Capacity = 1.0,
+    placement: PlacementChoice = Placement.COUNTS,
+    restart: Restart = 30.0,
+    policy: PolicyName = "kueue-fixed",
+    seed: Seed = 0,
     output: Format = Output.TEXT,
+    plot: PlotPath = None,
 ) -> None:
     """Run a recorded workload under a fixed setting, and say who would have waited how long.
 
@@ -63,6 +81,7 @@ def simulate(
     from controller.evaluate.trace_run import Request, simulate_trace
 
     conditions = Conditions(engine, placement, restart, seed)
+    draw = None if plot is None else _drawer(plot)
     request = Request(
         trace,
         _baseline(policy, engine),
@@ -75,6 +94,8 @@ def simulate(
     )
     with _progress(policy) as tell:
         run = simulate_trace(request, tell)
+    if draw is not None:
+        draw(run)
     if output is Output.JSON:
         print_json(run.document())
     else:
@@ -87,6 +108,12 @@ def _baseline(policy: str, engine: Engine) -> Baseline:
         expected = f"with engine {engine.value} one of {', '.join(known)}; policies that decide are not simulated"
         raise InputError((Mistake("--policy", policy, expected),))
     return Baseline(policy)
+
+
+def _drawer(plot: Path) -> Callable[[TraceRun], None]:
+    from controller.evaluate.chart import drawer
+
+    return drawer(plot)
 
 
 def _moment(option: str, text: str | None, otherwise: float) -> float:

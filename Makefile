@@ -10,43 +10,50 @@ ONLY ?=
 DEMO ?=
 N ?= 2000
 
-.PHONY: help demo setup parts test unit check generated-check format fuzz bench testbed-up testbed-down lock clean
+.PHONY: help demo setup setup-demo setup-code parts test unit check generated-check format fuzz bench testbed-up testbed-down lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# What each target needs and no more: nobody should get a Ceph to see the demo.
 setup:
-	@scripts/setup.sh
+	@scripts/setup.sh all
+
+setup-demo:
+	@scripts/setup.sh demo
+
+setup-code:
+	@scripts/setup.sh code
 
 # In the background while the unit tests run; whoever needs a part waits for it. Kept in the user's cache.
 parts: setup
 	@$(BIN)/python -m tests.testbed build --all >build/parts.log 2>&1 </dev/null &
 
-demo: setup ## the whole loop on a simulated cluster, with real Prometheus and Alertmanager (DEMO="--for 120s -o json")
+demo: setup-demo ## the whole loop on a simulated cluster, until Ctrl-C (or DEMO="--for 120s -o json")
 	@$(BIN)/trimtab demo $(DEMO)
 
 test: parts ## everything, real parts included
 	@$(BIN)/pytest
 
-unit: setup ## the fast part, under a minute
+unit: setup-code ## the fast part, under a minute
 	@$(BIN)/pytest $(addprefix --ignore=,$(SLOW_TESTS))
 
-check: setup generated-check ## lint, format, types, import contracts, generated files
+check: setup-code generated-check ## lint, format, types, import contracts, generated files
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
 # Each command fails when a generated file differs from what its source would give.
-generated-check: setup
+generated-check: setup-code
 	@$(BIN)/python -m alerts.render --check
 	@$(BIN)/python -m dashboards.render --check
 
-format: setup ## put the code into house form
+format: setup-code ## put the code into house form
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-fuzz: setup ## property tests with N examples each (make fuzz N=20000)
+fuzz: setup-code ## property tests with N examples each (make fuzz N=20000)
 	@TRIMTAB_FUZZ_EXAMPLES=$(N) $(BIN)/pytest tests/property --hypothesis-profile=fuzz --timeout=0
 
 bench: setup ## speed and size, all or ONLY=name,name; writes build/bench.json
@@ -61,7 +68,7 @@ testbed-down: setup ## stop what testbed-up started
 # pip-compile writes neither the address of an index nor a path of this machine.
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header --no-emit-options \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
-lock: setup ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
+lock: setup-code ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
 	@$(COMPILE) $(UP) -o requirements/base.txt pyproject.toml
 	@$(COMPILE) $(UP) --extra reports --constraint requirements/base.txt -o requirements/reports.txt pyproject.toml
 	@$(COMPILE) $(UP) --all-extras --constraint requirements/reports.txt -o requirements/dev.txt pyproject.toml

@@ -32,7 +32,7 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "Compare its `trimtab_tenant_idle_held_gpus` with its shortfall: it may hold GPUs that compute nothing.",
         ),
         mitigation=(
-            "*starved*: in Enforce mode the loop moves floating GPUs; in Recommend mode `trimtab plan` says which.",
+            "*starved*: in Enforce mode the loop moves floating GPUs; in Recommend `trimtab status` has the command.",
             "*short-of-capacity*: no knob helps. Lower the burst, add GPUs, or tell the tenant.",
             "*blocked*: free whole nodes; more quota would not start the gang.",
         ),

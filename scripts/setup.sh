@@ -1,8 +1,18 @@
 #!/usr/bin/env bash
-# Makes a checkout ready: system packages (Debian, as root), then .venv from the hash-pinned lock.
-# Safe to repeat: does nothing when nothing has changed.
+# Makes a checkout ready for one kind of target: setup.sh demo|code|all. System packages (Debian, as root), then .venv from
+# the hash-pinned lock. Safe to repeat: does nothing when nothing has changed.
+#   demo  Prometheus, Alertmanager and what the program itself needs
+#   code  what checks and fast tests need; nothing but Python and git from the system
+#   all   the real parts of the slow tests as well
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+readonly FOR=${1:-all}
+case "$FOR" in demo | code | all) ;; *)
+  echo "setup: got '$FOR', expected demo, code or all" >&2
+  exit 2
+  ;;
+esac
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -23,9 +33,17 @@ find_python() {
   done
 }
 
-install_system_packages() {
-  need git command -v git
+alertmanager_here() { command -v prometheus-alertmanager || command -v alertmanager; }
+
+look_for_packages() {
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+  [ -x .venv/bin/python ] || need python3-venv python3 -c 'import ensurepip'
+  if [ "$FOR" != code ]; then
+    need prometheus command -v prometheus
+    need prometheus-alertmanager alertmanager_here
+  fi
+  [ "$FOR" = demo ] || need git command -v git
+  [ "$FOR" = all ] || return 0
   need prometheus command -v promtool
   need prometheus-alertmanager command -v amtool
   need ceph-mon command -v ceph-mon
@@ -37,32 +55,49 @@ install_system_packages() {
   need ucx-utils command -v ucx_perftest
   need iproute2 command -v ip
   need iperf3 command -v iperf3
-  [ -x .venv/bin/python ] || need python3-venv python3 -c 'import ensurepip'
+}
+
+install_system_packages() {
+  look_for_packages
   [ ${#missing[@]} -gt 0 ] || return 0
+  local wanted
+  wanted=$(printf '%s\n' "${missing[@]}" | sort -u | tr '\n' ' ')
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    say "missing and not installed (needs root on Debian or Ubuntu): ${missing[*]}"
-    say "tests that need them will say so; going on with the rest"
+    say "missing: ${wanted% }"
+    say "not installed, since that takes root on Debian or Ubuntu: apt-get install --no-install-recommends ${wanted% }"
+    say "going on without; what needs them will say so"
     return 0
   fi
-  say "installing ${missing[*]}"
+  say "installing ${wanted% }"
   export DEBIAN_FRONTEND=noninteractive
   apt-get -qq update
-  apt-get -qq install -y --no-install-recommends "${missing[@]}" >build/apt.log 2>&1 ||
+  # shellcheck disable=SC2086 # names of packages, one word each
+  apt-get -qq install -y --no-install-recommends $wanted >build/apt.log 2>&1 ||
     { tail -n 20 build/apt.log >&2; exit 1; }
 }
 
 make_environment() {
-  local python stamp=.venv/trimtab-lock
-  if sha256sum --check --status "$stamp" 2>/dev/null; then return 0; fi
+  local python locks=(requirements/dev.txt)
+  [ "$FOR" != demo ] || locks=(requirements/base.txt requirements/build.txt)
+  # What was filled for the checks has all that the demo needs.
+  if filled_from requirements/dev.txt || { [ "$FOR" = demo ] && filled_from "${locks[@]}"; }; then return 0; fi
   if [ ! -x .venv/bin/python ]; then
     python=$(find_python)
     [ -n "$python" ] || { say "Python 3.11 or newer is needed"; exit 1; }
-    "$python" -m venv .venv
+    if ! "$python" -m venv .venv; then
+      rm -rf .venv
+      say "$python can make no environment; on Debian or Ubuntu, as root: apt-get install python3-venv"
+      exit 1
+    fi
   fi
-  say "filling .venv from requirements/dev.txt"
-  .venv/bin/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+  say "filling .venv from ${locks[*]}"
+  .venv/bin/python -m pip install --quiet --require-hashes "${locks[@]/#/--requirement=}"
   .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-  sha256sum requirements/dev.txt pyproject.toml >"$stamp"
+  sha256sum "${locks[@]}" pyproject.toml >.venv/trimtab-lock
+}
+
+filled_from() { # whether .venv was filled from just these files, as they are now
+  sha256sum "$@" pyproject.toml 2>/dev/null | cmp --silent - .venv/trimtab-lock
 }
 
 mkdir -p build

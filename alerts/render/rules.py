@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from alerts.render.yaml_text import yaml_text
+from alerts.render.yaml_text import GENERATED, yaml_text
 from alerts.rules.model import SIGNAL_LABEL, Alert, RecordingRule, Rule, RuleGroup
 from alerts.rules.timing import promql_duration
 
 
-def prometheus_rules(groups: Iterable[RuleGroup]) -> str:
-    """A rule file for Prometheus 2.42 and later, and for what reads the same format."""
-    return yaml_text(_document(groups))
+def prometheus_rules(groups: Iterable[RuleGroup], head: str = GENERATED) -> str:
+    """A rule file for Prometheus 2.42 and later, and for what reads the same format. `head`: the comment above it."""
+    return yaml_text(_document(groups), head)
 
 
 def prometheus_rule_object(groups: Iterable[RuleGroup], name: str = "trimtab") -> str:

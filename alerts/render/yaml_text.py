@@ -26,6 +26,6 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def yaml_text(document: Any) -> str:
-    """The document as YAML, headed by a note that it is generated."""
-    return GENERATED + yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+def yaml_text(document: Any, head: str = GENERATED) -> str:
+    """The document as YAML, below a comment that says what it is made from."""
+    return head + yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)

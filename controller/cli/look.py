@@ -22,14 +22,16 @@ def look(
     config: Config = None,
     yaml_out: Annotated[
         Path | None,
-        typer.Option("--yaml-out", help="Also write the inferred documents to this file.", show_default=False),
+        typer.Option(
+            "--yaml-out", help="Write the inferred documents to this file instead of printing them.", show_default=False
+        ),
     ] = None,
     output: Format = Output.TEXT,
 ) -> None:
     """Look at a cluster: where every GPU stands, who waits and why, what can never start, which settings lie.
 
     Needs rights to read, and no configuration: tenants are inferred from Kueue queues, KubeSphere workspaces, quotas
-    and namespaces. Writes nothing to the cluster.
+    and namespaces, and printed as YAML before the screen, to be corrected and kept. Writes nothing to the cluster.
 
     Example: [bold]trimtab look --context prod --prometheus-url http://localhost:9090[/bold]
 
@@ -44,6 +46,9 @@ def look(
         print_json(report_record(report))
     else:
         screen = console()
+        if yaml_out is None and report.documents:
+            # Before the screen, which is what people want to have before their eyes at the end.
+            screen.out(report.documents, highlight=False)
         for part in look_screen(report):
             screen.print(part)
     raise typer.Exit(FINDINGS if report.findings else OK)

@@ -155,7 +155,7 @@ def _tenants(report: LookReport) -> RenderableType:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
         counts = (state.reserved, borrowed(state), state.waiting, state.shortfall)
         shown.add_row(state.tenant, state.pool, str(state.entitlement.guarantee), floating, *map(str, counts))
-    title = "Tenants" if view.inferred is None else "Tenants, as inferred (as YAML: --yaml-out FILE)"
+    title = "Tenants" if view.inferred is None else "Tenants, as inferred (--yaml-out FILE writes the YAML)"
     notes = [Text(f"To decide: {note}.", style="italic") for note in view.inferred.notes] if view.inferred else []
     return section(title, shown if view.snapshot.tenants else Text("None: nothing has to do with GPUs."), *notes)
 

@@ -43,9 +43,7 @@ Config: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Format: TypeAlias = Annotated[
-    Output, typer.Option("--output", "-o", help="Tables for people, or JSON with stable keys for scripts.")
-]
+Format: TypeAlias = Annotated[Output, typer.Option("--output", "-o", help="Tables for people, or JSON for scripts.")]
 
 NOT_NEEDED = "Taken so that one set of options fits every `trimtab run`; this program does not need it."
 

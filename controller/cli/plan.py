@@ -11,6 +11,7 @@ from rich.text import Text
 from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
+from controller.cli.advice_text import print_advice
 from controller.cli.options import Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, Output, console, print_json, section
 from controller.cli.steering import (
@@ -25,6 +26,7 @@ from controller.cli.steering import (
     settings_for,
 )
 from controller.policy.engine import decide
+from controller.runtime.advice import advice
 from controller.runtime.status import status_document
 from controller.runtime.tick import TickReport
 
@@ -42,6 +44,8 @@ def plan(
 ) -> None:
     """Decide once on the cluster as it is, as if confirmed and allowed, and write nothing.
 
+    Each move is shown field by field, with the command that applies it: marked, so that it ends by itself as any other.
+
     Exit code 1 when it would change something.
 
     Example: trimtab plan --config tenants/ --prometheus-url http://prometheus:9090
@@ -52,10 +56,14 @@ def plan(
     documents = controller.configuration.load()
     policy = documents.policy.scaled(time_scale)
     ledger = controller.store.load()
-    observation = controller.observer.look(documents.site.scaled(time_scale), controller.baseline_source.read(), now())
+    agreed = controller.baseline_source.read()
+    observation = controller.observer.look(documents.site.scaled(time_scale), agreed, now())
     certain = replace(policy, mode=Mode.ENFORCE, paused=False, cadence=replace(policy.cadence, confirm_ticks=1))
     outcome = decide(observation.snapshot, certain, Mode.ENFORCE, ledger, observation.targets)
-    report = TickReport(observation.snapshot.taken_at, policy.mode, "", outcome, observation, outcome.ledger)
+    told = advice(ledger, outcome.ledger, agreed, observation.snapshot.site, observation.targets)
+    report = TickReport(
+        observation.snapshot.taken_at, policy.mode, "", outcome, observation, outcome.ledger, advice=told
+    )
     document = status_document(report)
     if output is Output.JSON:
         print_json({**document, "would_change": _changed(document)})
@@ -75,6 +83,7 @@ def _print(document: dict[str, Any]) -> None:
         out.print(
             section(f"{item['tenant']} / {item['pool']}: {item['kind']}", Text(item["finding"]), Text(_told(item)))
         )
+    print_advice(out, "To apply by hand:", document["advice"])
     if document["blind"]:
         out.print(section("Blind", *(Text(f"- {reason}") for reason in document["blind"])))
 

@@ -21,13 +21,14 @@ from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import Dumper
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import UNREACHABLE, talk
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of, now
+from controller.cli.steering import NAMESPACE, Cluster, Documents, Namespace, TimeScale, mode_of, now
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests
 from controller.runtime.configuration import Configuration
 
 _NEEDED = ("namespaces", "localqueues", "clusterqueues", "cohorts")
 """Kinds that say which Cohort a tenant's queues are in."""
+_FROM_DOCUMENTS = "# Made by `trimtab render rules` from Tenant and Policy documents: edit those, and make it anew.\n"
 
 
 def render_baseline(
@@ -39,7 +40,9 @@ def render_baseline(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
 ) -> None:
-    """Print the baseline: every own object as agreed, with no change in force. Keep it in Git, outside of what syncs.
+    """Print the baseline: each object that Trimtab may move, as it stands when no change is in force.
+
+    Keep it in Git, but outside every folder that Argo CD, Flux or the like apply: they would undo each change.
 
     Example: trimtab render baseline --config tenants/ --shared h100=8 > baseline.yaml
     """
@@ -56,14 +59,22 @@ def render_rbac(
         str,
         typer.Option("--max-mode", help="The ceiling that the controller has: Observe, Recommend or Enforce."),
     ] = "Observe",
-    baseline: Baseline = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", help="Baseline manifest; else what the documents lead to.", show_default=False),
+    ] = None,
     namespace: Namespace = NAMESPACE,
-    ceph: Annotated[bool, typer.Option("--ceph", help="The collector reads Ceph, and therefore volumes.")] = False,
+    ceph: Annotated[
+        bool,
+        typer.Option(
+            "--ceph",
+            help="The collector also reads PersistentVolumes: it is run with --ceph-url.",
+        ),
+    ] = False,
 ) -> None:
-    """Print service accounts, roles and bindings; each own object stands there by its name. Asks no cluster.
+    """Print service accounts, roles and bindings; each object that may be moved is named there. Asks no cluster.
 
-    The own objects are those of --baseline, else those that the documents lead to. In Observe only the janitor may
-    write them.
+    They are those of --baseline, else those that the documents lead to. In Observe only the janitor may write them.
 
     Example: trimtab render rbac --config tenants/ --max-mode Enforce | kubectl apply -f -
     """
@@ -78,7 +89,8 @@ def render_rules(config: Documents, cluster: Cluster = "default", time_scale: Ti
 
     Example: trimtab render rules --config tenants/ > trimtab.rules.yaml
     """
-    typer.echo(prometheus_rules(rule_groups(_site(config, cluster), time_scale)), nl=False)
+    groups = rule_groups(_site(config, cluster), time_scale)
+    typer.echo(prometheus_rules(groups, _FROM_DOCUMENTS), nl=False)
 
 
 def _site(config: list[Path], cluster: str = "default") -> Site:

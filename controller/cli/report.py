@@ -7,7 +7,7 @@ from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -16,7 +16,7 @@ from collector.sources.errors import CredentialsProblem, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
 from controller.cli.addresses import http_address
-from controller.cli.options import Config, Context, Kubeconfig
+from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import FINDINGS, UNREACHABLE, talk
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.policy.ledger import Ledger
@@ -38,12 +38,23 @@ class ReportForm(StrEnum):
     JSON = "json"
 
 
+Promises: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        help="File or folder with Tenant and Policy documents (may be repeated). Without it nothing is held against "
+        "what was promised.",
+        show_default=False,
+    ),
+]
+
+
 def weekly(
     prometheus_url: Annotated[
         str, typer.Option("--prometheus-url", help="Prometheus that scrapes Trimtab's collector and keeps the week.")
     ],
     week: Annotated[
-        str | None, typer.Option("--week", help="ISO week such as 2026-W48. [default: the last closed one]")
+        str | None, typer.Option("--week", help="ISO week such as 2026-W48; without it the last one that has ended.")
     ] = None,
     begin: Annotated[str | None, typer.Option("--from", help="A span instead: its first date or time.")] = None,
     finish: Annotated[str | None, typer.Option("--to", help="The date or time before which the span ends.")] = None,
@@ -51,16 +62,16 @@ def weekly(
     cluster: Annotated[
         str | None, typer.Option("--cluster", help="Cluster, as in its metrics; needed when there are several.")
     ] = None,
-    config: Config = None,
+    config: Promises = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     namespace: Namespace = NAMESPACE,
     form: Annotated[ReportForm, typer.Option("--output", "-o", help="A page, or JSON.")] = ReportForm.HTML,
-    out: Annotated[Path | None, typer.Option("--out", help="File to write to. [default: standard output]")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="File to write to; without it standard output.")] = None,
 ) -> None:
     """Report a week: where every GPU-hour went, who waited, what Trimtab changed and what came of it.
 
-    Promises are judged only with --config. Needs the extra trimtab\\[reports].
+    Needs pandas, which comes with the extra "reports" (see docs/guide/report.md).
 
     Example: trimtab report weekly --prometheus-url http://localhost:9090 --week 2026-W48 --out w48.html
 
@@ -81,7 +92,9 @@ def weekly(
 
 def _need_pandas() -> None:
     if find_spec("pandas") is None:
-        raise InputError((Mistake("report", "no pandas installed", "pip install 'trimtab[reports]'"),))
+        raise InputError(
+            (Mistake("report", "no pandas installed", "the extra: pipx install --force '.[reports]' in the checkout"),)
+        )
 
 
 def _window(week: str | None, begin: str | None, finish: str | None, time_zone: str) -> Window:

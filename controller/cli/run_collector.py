@@ -40,7 +40,7 @@ def run_collector(
         list[str] | None,
         typer.Option(
             "--ceph-url",
-            help="Page of the Ceph manager's prometheus module (repeated: more pages of the same cluster).",
+            help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
             metavar="URL",
         ),
     ] = None,

@@ -37,7 +37,11 @@ RulesPrometheus: TypeAlias = Annotated[
 ]
 TokenFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--webhook-token-file", help="File with the token that Alertmanager sends. Without it: shut."),
+    typer.Option(
+        "--webhook-token-file",
+        help="File with the token that Alertmanager must send. Without it no alert is taken, and the loop looks at its "
+        "own pace.",
+    ),
 ]
 LeaseSeconds: TypeAlias = Annotated[
     int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")
@@ -58,7 +62,7 @@ def run_controller(
     lease_seconds: LeaseSeconds = 30,
     time_scale: TimeScale = 1.0,
 ) -> None:
-    """Watch, decide, and (in mode Enforce) steer.
+    """Watch, decide, and steer (in mode Enforce), or hand each move to a person (in mode Recommend).
 
     A plain start observes: it writes nothing but its own status and Lease. Two yeses are needed before anything is
     changed: --max-mode Enforce here, and mode: Enforce in the Policy.

@@ -9,6 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from collector.sources.kubernetes_api import connect
+from controller.cli.advice_text import print_advice
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import FINDINGS, Output, console, print_json, section, table, talk
 from controller.cli.steering import NAMESPACE, Namespace
@@ -22,6 +23,8 @@ def status(
     output: Format = Output.TEXT,
 ) -> None:
     """Show the mode, the last sentence, findings, changes in force and their verdicts.
+
+    In mode Recommend also each move that it would make: every field, and the command with which a person applies it.
 
     Exit code 1 when something is wrong: a finding, a blind or latched controller, or none at all.
 
@@ -50,6 +53,7 @@ def _print(document: dict[str, Any]) -> None:
     out.print(section("Tenants", _tenants(document["tenants"])))
     if document["findings"]:
         out.print(section("Findings", *(Text(f"- {_finding(item)}") for item in document["findings"])))
+    print_advice(out, "To apply by hand:", document.get("advice", ()))
     changes = document["active_changes"]
     if changes:
         out.print(section("Changes in force", *(Text(f"- {_change(item)}") for item in changes)))

@@ -31,7 +31,9 @@ Documents: TypeAlias = Annotated[
     list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents (may be repeated).")
 ]
 Cluster: TypeAlias = Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")]
-TimeScale: TypeAlias = Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")]
+TimeScale: TypeAlias = Annotated[
+    float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this, for tests and replays.")
+]
 NAMESPACE = DEFAULT_NAMESPACE
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Kind(StrEnum):
@@ -22,6 +22,7 @@ class Kind(StrEnum):
     CHANGE = "change"
     VERDICT = "verdict"
     BACK = "back"
+    WRONG = "wrong cause"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,9 @@ class Entry:
 
 
 _NOT_SCHEDULING = frozenset({"ceph", "rdma", "gpu-health", "workload", "unknown"})
+SEEN_WITHIN_SECONDS: Final = 6.0
+"""By then slow storage stands in the evidence of a tick: collector and Prometheus each look once a second, and the mean
+that they look at is over the limit after another one. What is decided before could not know."""
 
 
 @dataclass(slots=True)
@@ -41,14 +45,16 @@ class Chronicle:
     """Takes a status per tick. Written by the loop, read by the screen."""
 
     clock: Callable[[], float]
-    troubled: Callable[[float], frozenset[str]]
-    """Tenants whose trouble is known not to be scheduling at a moment: the truth that the loop does not know."""
+    troubled: Callable[[float], Mapping[str, float]]
+    """Tenants whose trouble is known not to be scheduling at a moment, and since how many seconds: the truth that the
+    loop does not know."""
     entries: list[Entry] = field(default_factory=list)
     verdicts: dict[str, str] = field(default_factory=dict)
     """Change → verdict."""
     changes: dict[str, str] = field(default_factory=dict)
     """Change → tenant that it was made for."""
-    wrong_cause_changes: int = 0
+    wrong_cause_changes: list[str] = field(default_factory=list)
+    """Changes whose tenant's trouble could be seen not to be scheduling when they were decided."""
     storage_named: set[str] = field(default_factory=set)
     """Tenants whose storage was named as the cause while it was in trouble."""
     _seen: set[tuple[str, ...]] = field(default_factory=set)
@@ -64,13 +70,14 @@ class Chronicle:
             self._findings(document.get("findings", ()), now)
             for change in document.get("active_changes", ()):
                 self._change(change, now)
+                self._judge_cause(change, document.get("findings", ()))
             for change in document.get("recent_changes", ()):
                 self._judged(change, now)
 
-    def told(self, most: int) -> Sequence[Entry]:
-        """The last entries, oldest first."""
+    def told(self) -> Sequence[Entry]:
+        """All entries, oldest first."""
         with self._lock:
-            return tuple(self.entries[-most:])
+            return tuple(self.entries)
 
     def verdict_counts(self) -> Mapping[str, int]:
         """Verdict, as scripts spell it → changes."""
@@ -100,9 +107,24 @@ class Chronicle:
         name = change["id"]
         if name not in self.changes:
             self.changes[name] = change["tenant"]
-            self.wrong_cause_changes += change["tenant"] in self.troubled(change["created_at"])
             self._tell(now, Kind.CHANGE, change["reason"])
         self._judged(change, now)
+
+    def _judge_cause(self, change: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> None:
+        """By what could be known: the truth once it was there to be seen, and what the deciding tick itself found."""
+        name, tenant = change["id"], change["tenant"]
+        if not self._once(("cause", name)):
+            return
+        slow_seconds = self.troubled(change["created_at"]).get(tenant, 0.0)
+        told = [item["cause"] for item in findings if item["tenant"] == tenant and item["cause"] in _NOT_SCHEDULING]
+        if slow_seconds >= SEEN_WITHIN_SECONDS:
+            why = f"although its storage had been slow for {slow_seconds:.0f} s"
+        elif told:
+            why = f"although the same look found {told[0]}"
+        else:
+            return
+        self.wrong_cause_changes.append(name)
+        self._tell(self.clock(), Kind.WRONG, f"{name} was made for {tenant} {why}.")
 
     def _judged(self, change: Mapping[str, Any], now: float) -> None:
         name, verdict = change["id"], change["verdict"]

@@ -136,10 +136,14 @@ class LiveCluster:
                 for one in self.scenery.tenants
             )
 
-    def troubled(self, at: float) -> frozenset[str]:
-        """Tenants whose storage is slow at that moment: what the loop has to find out by itself."""
+    def troubled(self, at: float) -> Mapping[str, float]:
+        """Tenants whose storage is slow at that moment, and for how many seconds: what the loop has to find out."""
         since = (at - self.begins_at) * self._scale
-        return frozenset(one.tenant for one in self.story.troubles if one.begins <= since < one.ends)
+        return {
+            one.tenant: (since - one.begins) / self._scale
+            for one in self.story.troubles
+            if one.begins <= since < one.ends
+        }
 
     # Time
 

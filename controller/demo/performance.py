@@ -106,6 +106,9 @@ class Performance:
         log_as_json(log)
         token_file = folder / "token"
         token_file.write_text(secrets.token_urlsafe(24))
+        doorbell = Doorbell(token_file.read_text())
+        own_metrics = self._open_door(doorbell)
+        self._say(f"status page {self.page_url}")
         self._say("starting Prometheus and Alertmanager")
         self._monitoring = Monitoring(self._programs, folder)
         self._stack.callback(self._monitoring.stop)
@@ -120,8 +123,7 @@ class Performance:
         site = configuration.load().site
         pages = self._serve_exporters()
         targets = {**pages, "trimtab-collector": self._collect(configuration, pages)}
-        doorbell = Doorbell(token_file.read_text())
-        targets["trimtab-controller"] = self._open_door(doorbell)
+        targets["trimtab-controller"] = own_metrics
         self._monitoring.watch(targets, site, self.play.time_scale, (f"{self.page_url}/alerts", token_file))
         evidence = self._evidence()
         # A loop that is blind at first would hold and say so: true, and no way to begin.

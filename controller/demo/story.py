@@ -7,9 +7,9 @@ scheduling. Times are nominal seconds; the seed moves them a little.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from controller.simulate.chance import Chance
 from controller.simulate.cluster_spec import JobSpec, Submission
@@ -57,8 +57,9 @@ def arranged(seed: int) -> Story:
     """The story of this seed."""
     acts = range(int(_PLAY_SECONDS // _ACT_SECONDS))
     events = [one for act in acts for one in _burst(seed, act)]
-    everyday = _without_noise(submissions(DEMANDS, seed, WARM_SECONDS + _PLAY_SECONDS, _FIRST_HOUR), events)
     troubles = tuple(_trouble(seed, act) for act in acts)
+    quiet = (*_around(events), *(_before(trouble) for trouble in troubles))
+    everyday = _without_noise(submissions(DEMANDS, seed, WARM_SECONDS + _PLAY_SECONDS, _FIRST_HOUR), quiet)
     queued = [one for trouble in troubles for one in _behind(trouble)]
     shown = (*_before_the_curtain(), *everyday, *events, *queued)
     return Story(tuple(sorted(shown, key=lambda one: (one.at, one.job.tenant, one.job.name))), troubles)
@@ -80,11 +81,28 @@ def _burst(seed: int, act: int) -> Iterator[Submission]:
         yield Submission(at, JobSpec(name, "vision", 1, 1, run_seconds, checkpoint_seconds=HOUR))
 
 
-def _without_noise(everyday: Iterable[Submission], events: Iterable[Submission]) -> Iterator[Submission]:
-    """The tenant of a burst hands in nothing else for a while: what follows can be seen to follow from the burst."""
-    bursts = {(one.job.tenant, one.at) for one in events}
+class _Quiet(NamedTuple):
+    """A time in which a tenant hands in nothing but what the story wants."""
+
+    tenant: str
+    begins: float
+    ends: float
+
+
+def _around(events: Iterable[Submission]) -> set[_Quiet]:
+    """What follows a burst can be seen to follow from the burst."""
+    return {_Quiet(one.job.tenant, one.at - _MINUTE, one.at + _QUIET_SECONDS) for one in events}
+
+
+def _before(trouble: StorageTrouble) -> _Quiet:
+    """Nobody is just being helped when his storage gets slow: no look could tell the two apart so early."""
+    begins = WARM_SECONDS + trouble.begins
+    return _Quiet(trouble.tenant, begins - _QUIET_SECONDS, begins)
+
+
+def _without_noise(everyday: Iterable[Submission], quiet: Collection[_Quiet]) -> Iterator[Submission]:
     for one in everyday:
-        if not any(one.job.tenant == tenant and at - _MINUTE < one.at < at + _QUIET_SECONDS for tenant, at in bursts):
+        if not any(one.job.tenant == time.tenant and time.begins < one.at < time.ends for time in quiet):
             yield one
 
 

@@ -191,6 +191,8 @@ def permitted(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """Last, so that a refusal for the mode says: all else would have allowed it."""
     if at.policy.paused:
         return Refusal("PAUSED", "The policy is paused.")
+    if at.mode is Mode.RECOMMEND:
+        return Refusal("MODE_RECOMMEND", "Mode Recommend: for a person to apply; `trimtab status` has the command.")
     if at.mode is not Mode.ENFORCE:
         return Refusal(f"MODE_{at.mode.name}", f"Mode {at.mode.word}: written down, not applied.")
     return None

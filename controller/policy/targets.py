@@ -55,12 +55,18 @@ def level(target: Target, changes: Iterable[Change]) -> int:
 def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Target, ...]:
     """The targets as a new change may count on them.
 
-    A leaf without what is already intended to be taken from it, a cap with what is already intended to be allowed.
+    A leaf without what is already intended to be taken from it, nor what was only given to it: that goes back some day,
+    whoever holds it then. A cap with what is already intended to be allowed.
     """
 
     def promised(target: Target, held: int) -> int:
         intended = level(target, changes)
-        return min(held, intended) if target.limit is None else max(held, intended)
+        if target.limit is not None:
+            return max(held, intended)
+        given = sum(
+            one.given for one in changes if one.active and (one.destination, one.pool) == (target.name, target.pool)
+        )
+        return max(0, min(held, intended - given))
 
     return tuple(
         replace(target, observed=replace(target.observed, value=promised(target, target.observed.value)))

@@ -100,6 +100,7 @@ def status_document(report: TickReport) -> dict[str, Any]:
         "latched": report.ledger.latched,
         "problems": list(report.problems),
         "findings": [_decision_document(decision) for decision in outcome.decisions] if outcome else [],
+        "advice": [one.document() for one in report.advice],
         "active_changes": [change_document(change) for change in report.ledger.active],
         "recent_changes": [_recent(change) for change in report.ledger.changes if not change.active][-20:],
         "tenants": _tenants(snapshot) if snapshot else [],

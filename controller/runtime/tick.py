@@ -18,6 +18,7 @@ from controller.knobs.own import Baseline
 from controller.policy.engine import Outcome, decide
 from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting, Fence, Written
+from controller.runtime.advice import Advice, Advised, advice
 from controller.runtime.configuration import Configuration
 from controller.runtime.control import Control
 from controller.runtime.ledger_store import LedgerLost
@@ -41,6 +42,8 @@ class TickReport:
     wake_at: float = 0.0
     budget_remaining: Mapping[str, float] = field(default_factory=dict)
     """Budget → share left, between 0 and 1."""
+    advice: tuple[Advice, ...] = ()
+    """What a person may apply by hand, in mode Recommend."""
 
     @property
     def sentence(self) -> str:
@@ -69,6 +72,7 @@ class Controller:
     """In force in the last tick that could read one."""
     _paused: str = ""
     _baseline: Baseline | None = None
+    _advised: Advised = field(default_factory=Advised)
 
     def tick(self) -> TickReport:
         """Look, decide, write. Raises FenceError when the lease was lost on the way."""
@@ -98,10 +102,9 @@ class Controller:
 
     def _decided(self, policy: Policy, baseline: Baseline, observation: Observation, problems: list[str]) -> TickReport:
         snapshot = observation.snapshot
-        for change in adopted(self.ledger.changes, observation.marks, snapshot.taken_at):
-            problems.append(f"change {change.id} was adopted from its marks: the ledger did not know it")
-            self.ledger = self.ledger.with_change(change)
+        self._adopt(observation, problems)
         policy = replace(policy, paused=bool(self._paused))
+        told = self._advice(policy, baseline, observation)
         outcome = decide(snapshot, policy, self.ceiling, self.ledger, observation.targets)
         acting = Acting(self.actuator, self.store, self.fence, baseline, observation.picture, snapshot.site, self.clock)
         self.ledger = outcome.ledger
@@ -118,7 +121,28 @@ class Controller:
             problems=(*problems, *acting.problems),
             wake_at=outcome.wake_at,
             budget_remaining=outcome.used.remaining(policy.budgets),
+            advice=told,
         )
+
+    def _adopt(self, observation: Observation, problems: list[str]) -> None:
+        """Changes that only their marks tell of: applied by a person on our advice, or lost with the ledger."""
+        for marked in adopted(self.ledger.changes, observation.marks, observation.snapshot.taken_at):
+            change = self._advised.recognised(marked)
+            if change is None:
+                continue
+            if change is marked:
+                problems.append(f"change {change.id} was adopted from its marks: the ledger did not know it")
+            self.ledger = self.ledger.with_change(change)
+
+    def _advice(self, policy: Policy, baseline: Baseline, observation: Observation) -> tuple[Advice, ...]:
+        """In mode Recommend: what Enforce would begin now, for a person to apply."""
+        if min(self.ceiling, policy.mode) is not Mode.RECOMMEND:
+            return ()
+        enforced, snapshot = replace(policy, mode=Mode.ENFORCE), observation.snapshot
+        outcome = decide(snapshot, enforced, Mode.ENFORCE, self.ledger, observation.targets)
+        told = advice(self.ledger, outcome.ledger, baseline, snapshot.site, observation.targets)
+        self._advised.remember(told)
+        return told
 
     def _documents(self, problems: list[str]) -> Documents:
         documents, mistake = self.configuration.reload()

@@ -60,7 +60,7 @@ def test_a_signal_stops_all_that_was_started(tmp_path: Path, number: signal.Sign
     process = start(tmp_path)
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("status page"):
+        if line.startswith("running until Ctrl-C"):
             break
     started = children(process)
     assert len(started) == 2

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+from controller.policy import engine, guards, proposals
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+GUIDES = tuple(f"docs/guide/{path.name}" for path in sorted((ROOT / "docs" / "guide").glob("*.md")))
 DECISIONS = ROOT / "docs" / "decisions"
 
 
@@ -20,13 +24,13 @@ def _targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", _read(ROOT / "Makefile"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", [*DOCUMENTS, *GUIDES])
 def test_every_make_target_named_in_a_document_exists(document: str) -> None:
     named = set(re.findall(r"(?:`|^|, )make ([a-z-]+)", _read(ROOT / document), re.MULTILINE))
     assert named <= _targets()
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, "docs/decisions/README.md"])
+@pytest.mark.parametrize("document", [*DOCUMENTS, *GUIDES, "docs/decisions/README.md"])
 def test_every_link_inside_the_repository_leads_somewhere(document: str) -> None:
     path = ROOT / document
     links = re.findall(r"\]\((?!https?:)([^)#]+)", _read(path))
@@ -43,3 +47,15 @@ def test_every_decision_is_listed_and_has_its_four_parts() -> None:
             "Why not",
             "Costs",
         ]
+
+
+def test_the_guide_names_every_refusal_in_the_order_in_which_they_are_asked() -> None:
+    before = inspect.getsource(guards.on_trial) + inspect.getsource(proposals)
+    asked = "".join(inspect.getsource(guard) for guard in guards.GUARDS)
+    text = re.sub(r'f"MODE_\{[^"]*"', '"MODE_OBSERVE"', before + asked + inspect.getsource(engine))
+    written = re.findall(r'(?:Refusal|NoProposal)\(\s*(?:finding, )?"([A-Z_]+)"', text)
+    codes = list(dict.fromkeys(written))
+    assert len(codes) > 20
+    guide = _read(ROOT / "docs" / "guide" / "steering.md")
+    listed = guide[guide.index("Guards answer in a fixed order") : guide.index("The intent goes into the ledger")]
+    assert re.findall(r"`([A-Z_]+)`", listed) == codes

@@ -58,7 +58,7 @@ def test_without_pandas_it_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("controller.cli.report.find_spec", lambda name: None)
     assert run(["report", "weekly", *URL]) == 2
-    assert "trimtab[reports]" in capsys.readouterr().err
+    assert "pipx install --force '.[reports]'" in capsys.readouterr().err
 
 
 def test_no_other_verb_loads_pandas() -> None:

@@ -30,6 +30,8 @@ class Rehearsal:
     folder: Path
     seed: int = 1
     time_scale: float = 120.0
+    ring_seconds: float = 3600.0
+    """As if Alertmanager rang at least so often: the loop looks again then."""
     scenery: Scenery = DEMO_SITE
     story: Story | None = None
     now: float = CURTAIN
@@ -61,11 +63,12 @@ class Rehearsal:
             report = self.controller.tick()
             self.reports.append(report)
             self.chronicle.write({**status_document(report), "alerts": []})
-            until = min(max(report.wake_at, self.now + 0.5), CURTAIN + seconds)
+            wake_at = min(report.wake_at, self.now + self.ring_seconds)
+            until = min(max(wake_at, self.now + 0.5), CURTAIN + seconds)
             while self.now < until:
                 self.now = min(until, self.now + 0.5)
                 self.cluster.tenants()
 
     def _evidence(self, site: Site, now: float) -> Evidence:
-        slow = self.cluster.troubled(now - 10) | self.cluster.troubled(now - 5)
+        slow = {*self.cluster.troubled(now - 10), *self.cluster.troubled(now - 5)}
         return Evidence(other_causes={name: (OtherCause(OtherKind.CEPH, "Ceph: osd.7 is slow"),) for name in slow})

@@ -112,7 +112,9 @@ def test_only_enforce_unpaused_and_sighted_makes_a_change(ceiling: Mode, mode: M
 def test_what_would_be_done_is_told_where_nothing_may_be_done() -> None:
     decision = answer(steering(mode=Mode.RECOMMEND).ticks(2))
     assert decision.proposal is not None
-    assert decision.sentence.endswith("may evict nlp/job3. Not now: Mode Recommend: written down, not applied.")
+    assert decision.sentence.endswith(
+        "may evict nlp/job3. Not now: Mode Recommend: for a person to apply; `trimtab status` has the command."
+    )
 
 
 @pytest.mark.parametrize("causes", [(OtherCause(OtherKind.CEPH, "Ceph is slow: OSD 3"),), ()])

@@ -125,6 +125,14 @@ def test_a_new_change_may_not_count_on_what_is_promised_already() -> None:
     assert [one.observed for one in ours] == [Known(8), Known(8), Unknown("x")]
 
 
+def test_what_was_given_to_a_tenant_is_not_lent_on_since_it_goes_back_some_day() -> None:
+    (lender,) = available([vision(16, "c1")], [GIVEN])
+    assert lender.observed == Known(8)
+    lent = replace(GIVEN, id="c2", source="trimtab-vision", destination="trimtab-nlp")
+    back = replace(GIVEN, stage=Stage.RETURNING, amount=0, given=0)
+    check_levels([shared(8, "c1"), vision(0, "c2"), target("nlp", 8, 16, "c2")], [back, lent])
+
+
 def test_levels_below_zero_or_above_the_baselines_are_refused() -> None:
     check_levels([shared(16), vision(8)], [GIVEN])
     with pytest.raises(InvariantError, match="below zero"):

@@ -11,11 +11,13 @@ import httpx
 from alerts.rules.model import SignalKind
 from alerts.signals import Signal, SignalStatus
 from collector.model.reading import Unknown
+from controller.api.policy import Mode
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.status import StatusBoard
 from controller.runtime.tick import TickReport
 from controller.runtime.web import application
 from tests.unit.controller.demo.rehearsal import Rehearsal
+from tests.unit.controller.runtime.stage import Stage
 
 SIGNAL = Signal(
     SignalKind.STARVED,
@@ -42,6 +44,20 @@ def page(board: StatusBoard) -> str:
     answer = asyncio.run(asked())
     assert answer.status_code == 200
     return answer.text
+
+
+def test_what_a_person_may_apply_stands_there_field_by_field_with_its_command(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    controller = stage.controller()
+    controller.ceiling = Mode.RECOMMEND
+    controller.tick()
+    stage.passes(30.0)
+    board = StatusBoard()
+    board.take(controller.tick())
+    text = page(board)
+    assert "For a person to apply" in text
+    assert "nominalQuota: 16 → 8" in text
+    assert "kubectl apply --server-side --field-manager=trimtab" in text
 
 
 def played(folder: Path, seconds: float) -> TickReport:

@@ -27,7 +27,7 @@ class TraceFolder:
         return cls(said)
 
     def file(self, name: str) -> Path:
-        """A file such as philly/philly.csv, or its gzip. Raises InputError when neither is there."""
+        """A file such as philly/philly.csv, plain or as gzip. Raises InputError when neither is there."""
         if self.path is None:
             raise InputError((Mistake("--traces", "not given", f"the folder that holds {name} or {name}.gz"),))
         plain = self.path / name

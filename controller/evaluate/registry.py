@@ -12,6 +12,7 @@ RECIPES: Final = {
     "cycles": "controller.evaluate.cycles:CYCLES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
     "noise": "controller.evaluate.noise:NOISE",
+    "speed": "controller.evaluate.speed:SPEED",
     "starvation": "controller.evaluate.starvation:STARVATION",
     "wrong-cause": "controller.evaluate.wrong_cause:WRONG_CAUSE",
 }

@@ -67,3 +67,20 @@ def _scaled(share: Share, ratio: float, largest: int, gpus_per_node: int) -> Sha
         burst=None if share.burst is None else max(quota, round(share.burst * by)),
         ceiling=None if share.ceiling is None else max(quota, round(share.ceiling * by)),
     )
+
+
+def shares_by_demand(
+    mean_gpus: Mapping[str, float], largest_job: Mapping[str, int], gpus_per_node: int = GPUS_PER_NODE
+) -> tuple[Share, ...]:
+    """Quotas for a trace that comes without: whole nodes for each tenant's mean demand at a load of 0.7.
+
+    `mean_gpus` is tenant → GPUs that it needs on average.
+    """
+    nodes = {name: ceil(mean / _USUAL_LOAD / gpus_per_node) for name, mean in mean_gpus.items()}
+    return tuple(
+        share_of(name, max(nodes[name], ceil(largest_job[name] / gpus_per_node), 1) * gpus_per_node, gpus_per_node)
+        for name in sorted(nodes)
+    )
+
+
+_USUAL_LOAD = 0.7

@@ -18,10 +18,12 @@ _GZIP = b"\x1f\x8b"
 def read_text(path: Path) -> str:
     """The whole file as text. Raises InputError when it can not be read.
 
-    UTF-8 with or without mark, UTF-16 with mark; what is neither is taken as Latin-1, in which every byte is a letter.
+    Where only its gzip is there (the name and .gz), that is read. UTF-8 with or without mark, UTF-16 with mark; what is
+    neither is taken as Latin-1, in which every byte is a letter.
     """
     try:
-        data = path.read_bytes()
+        packed = path.with_name(path.name + ".gz")
+        data = (packed if packed.is_file() and not path.exists() else path).read_bytes()
         plain = gzip.decompress(data) if data.startswith(_GZIP) else data
     except (OSError, EOFError, zlib.error) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else "a gzip file that is cut or damaged"

@@ -1,0 +1,60 @@
+"""`trimtab simulate`: what people and scripts see, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from controller.cli.main import build, run
+
+ROWS = "tenant,submitted,run_seconds,gpus,deadline\na,0,100,8,\na,10,100,8,50\nb,20,10,8,\nx,x,1,1,\n"
+KEYS = {
+    "jobs", "wall_seconds", "jobs_per_second", "mean_wait_seconds", "p95_wait_seconds", "preemptions",
+    "gpu_seconds_lost", "allocation_ratio", "tenants", "changes", "policy_digest",
+}  # fmt: skip
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> str:
+    (tmp_path / "trace.csv").write_text(ROWS, encoding="utf-8")
+    return str(tmp_path / "trace.csv")
+
+
+def called(*arguments: str) -> Result:
+    return CliRunner().invoke(build(["simulate"]), ["simulate", *arguments])
+
+
+def test_scripts_get_the_agreed_keys(trace: str) -> None:
+    document = json.loads(called("--trace", trace, "-o", "json").stdout)
+    assert set(document) >= KEYS
+    assert set(document["tenants"]["a"]) >= {"jobs", "mean_wait_seconds", "p95_wait_seconds", "attainment"}
+    assert document["policy"] == "kueue-fixed"
+
+
+@pytest.mark.parametrize("policy", ["static", "pool", "kueue-fixed", "strict", "edf"])
+def test_people_get_a_row_for_each_tenant_and_the_account_of_rows(trace: str, policy: str) -> None:
+    result = called("--trace", trace, "--policy", policy, "--placement", "nodes")
+    assert result.exit_code == 0
+    assert "left out: 1 rows: a time that is no time" in result.stdout
+    assert "missed it" in result.stdout
+    assert [line.split()[0] for line in result.stdout.splitlines()[1:4]] == ["a", "b", "all"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--policy", "trimtab"], "--policy: got trimtab, expected with engine kueue one of static, pool"),
+        (["--policy", "edf", "--engine", "native"], "--policy: got edf, expected with engine native one of static"),
+        (["--from", "soon"], "--from: got soon, expected an ISO date or time"),
+        (["--format", "csv"], "--format: got csv, expected one of"),
+        (["--quotas", "absent.csv"], "absent.csv: got No such file or directory"),
+    ],
+)
+def test_what_can_not_be_is_refused_with_two(
+    trace: str, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["simulate", "--trace", trace, *arguments]) == 2
+    assert said in capsys.readouterr().err

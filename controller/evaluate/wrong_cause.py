@@ -7,7 +7,7 @@ every tuner would give it more. Beside it, or not, a tenant is really starved: t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,8 +17,7 @@ from controller.evaluate.recipe import Goal, Outcome, Recipe, Run, SeedResult, S
 from controller.evaluate.score import SHIPPED
 from controller.evaluate.sensors import SensorModel
 from controller.evaluate.steered import Agreed, Steered, site_of
-from controller.policy.engine import Outcome as Tick
-from controller.policy.finding import Cause
+from controller.policy.finding import Cause, Finding
 from controller.simulate.chance import Chance
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import ClusterSpec, JobSpec, SimulatedTenant
@@ -109,7 +108,7 @@ def observed(trial: Trial | None, seed: int, *, starving: bool) -> Seen:
         if trial is not None and gang is not None and cluster.now >= _WARM_SECONDS and broken_at == math.inf:
             sensors.begin(trial.fault(gang, cluster))
             broken_at = cluster.now
-        _note(run.tick(), trial, cluster.now - broken_at, seen)
+        note(run.tick().findings, trial, cluster.now - broken_at, seen)
         cluster.advance(cluster.now + _TICK)
     changes = run.ledger.changes
     seen.changes_for_slow = sum(one.tenant == SLOW for one in changes)
@@ -117,9 +116,9 @@ def observed(trial: Trial | None, seed: int, *, starving: bool) -> Seen:
     return seen
 
 
-def _note(tick: Tick, trial: Trial | None, since_seconds: float, seen: Seen) -> None:
-    """`since_seconds`: how long something has been broken; negative or infinite before."""
-    for finding in tick.findings:
+def note(findings: Iterable[Finding], trial: Trial | None, since_seconds: float, seen: Seen) -> None:
+    """Take down what one tick found. `since_seconds`: how long something has been broken; below 0 before."""
+    for finding in findings:
         told = trial is not None and finding.tenant == SLOW and finding.cause is trial.cause and since_seconds >= 0
         if told and trial is not None and seen.periods_to_cause == math.inf:
             seen.periods_to_cause = max(0.0, since_seconds - trial.lasts_seconds) / _TICK

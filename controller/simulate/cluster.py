@@ -84,6 +84,7 @@ class Cluster:
         if self._promised.get(tenant) == found.uid:
             del self._promised[tenant]
         self._settle()
+        self.advance(self.now)
 
     def apply_leaf(self, name: str, gpus: int, annotations: Mapping[str, str]) -> int:
         """Set one of Trimtab's own Cohorts. Returns its new version. Raises KeyError for a name that is none."""

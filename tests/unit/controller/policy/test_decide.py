@@ -365,3 +365,27 @@ def test_noise_around_the_entitlement_makes_no_flapping() -> None:
         world.passes(30)
     assert set(levels) == {8}, "what comes and goes by itself needs no quota"
     assert steers.ledger.changes == ()
+
+
+def test_work_that_is_handed_in_again_and_again_waits_long_and_needs_no_quota() -> None:
+    world = starving_world()
+    steers = steering(world)
+    for _ in range(40):  # two minutes in the queue, half a minute away, under one name: one long wait in all
+        world.gangs["vision/late"].created_at = world.now
+        steers.ticks(4)
+        world.passes(30)
+        held = world.gangs.pop("vision/late")
+        steers.tick()
+        world.passes(30)
+        world.gangs["vision/late"] = held
+    assert steers.ledger.changes == ()
+
+
+def test_late_work_that_stands_is_served_although_it_was_handed_in_anew() -> None:
+    world = starving_world()
+    steers = steering(world)
+    steers.tick()
+    world.gangs["vision/late"].created_at = world.now - 5 * MINUTE
+    assert code(steers.tick()) == "TREMBLING"
+    world.passes(3 * MINUTE)
+    assert code(steers.tick()) == "MADE"

@@ -64,14 +64,13 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
-    places = by_key(available(targets, ledger.changes))
+    view = View(snapshot, by_key(available(targets, ledger.changes)), terms, ledger.evictions)
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
         tried = on_trial(finding, ledger)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
         else:
-            view = View(snapshot, places, terms, ledger.evictions)
             decision, ledger = _answer(strategies.propose(finding, view, policy.strategies), at, decisions)
         decisions.append(decision)
     return Outcome(

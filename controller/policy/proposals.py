@@ -5,8 +5,10 @@ What is proposed for which finding is decided in `controller.policy.strategies`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from collector.model.reading import known_or
 from collector.model.snapshot import Snapshot, TenantPool, Work, WorkPhase
@@ -15,6 +17,7 @@ from controller.api.policy import Targets
 from controller.policy.change import IDLE, Forecast
 from controller.policy.evictions import EvictionMemory
 from controller.policy.finding import Finding
+from controller.policy.findings import queue_order
 from controller.policy.forecast import Victims, lost_gpu_hours, reference, usable_quota, victims, whole_nodes
 from controller.policy.targets import Target, TargetKey
 
@@ -64,23 +67,46 @@ class Terms:
     """Whose quota may be steered at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is looked up for every finding is kept
 class View:
-    """All that a strategy may look at."""
+    """All that a strategy may look at in one tick."""
 
     snapshot: Snapshot
     targets: Mapping[TargetKey, Target]
     terms: Terms
     evictions: EvictionMemory = field(default_factory=EvictionMemory)
 
+    @cached_property
+    def states(self) -> Mapping[tuple[str, str], TenantPool]:
+        """(tenant, pool) → how it stands."""
+        return {(state.tenant, state.pool): state for state in self.snapshot.tenants}
+
+    @cached_property
+    def _queues(self) -> Mapping[tuple[str, str], Sequence[Work]]:
+        found: dict[tuple[str, str], list[Work]] = defaultdict(list)
+        for work in self.snapshot.works:
+            if _stands(work):
+                found[work.tenant, work.pool or ""].append(work)
+        return {key: queue_order(works) for key, works in found.items()}
+
+    @cached_property
+    def _targets_of(self) -> Mapping[str, Sequence[Target]]:
+        found: dict[str, list[Target]] = defaultdict(list)
+        for target in sorted(self.targets.values(), key=lambda target: target.name):
+            found[target.pool].append(target)
+        return found
+
+    def queue(self, finding: Finding) -> Sequence[Work]:
+        """The queue that the finding is about, in its order: what is ahead of the overdue is served first."""
+        return self._queues.get((finding.tenant, finding.pool), ())
+
     def own(self, finding: Finding) -> Target | None:
         """The own object that holds the tenant's part of the pool."""
-        found = (t for t in self.targets.values() if t.tenant == finding.tenant and t.pool == finding.pool)
-        return min(found, key=lambda target: target.name, default=None)
+        return next((target for target in self.of_pool(finding.pool) if target.tenant == finding.tenant), None)
 
     def of_pool(self, pool: str) -> Sequence[Target]:
         """All own objects of a pool, in order of names."""
-        return sorted((t for t in self.targets.values() if t.pool == pool), key=lambda target: target.name)
+        return self._targets_of.get(pool, ())
 
 
 def room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
@@ -92,14 +118,10 @@ def room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
     return max(0, min(top - entitled, step))
 
 
-def queued(work: Work, finding: Finding) -> bool:
-    """Whether it stands in the queue that the finding is about: what is ahead of the overdue is served first.
-
-    What is so large that it starts by reservation alone holds nobody up.
-    """
-    same = (work.tenant, work.pool) == (finding.tenant, finding.pool)
+def _stands(work: Work) -> bool:
+    """Whether it stands in its queue. What is so large that it starts by reservation alone holds nobody up."""
     stands = work.phase is WorkPhase.WAITING and work.ineligible is None
-    return same and stands and work.size is not SizeClass.RESERVATION
+    return stands and work.size is not SizeClass.RESERVATION
 
 
 def prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:
@@ -138,10 +160,10 @@ def move(
     }
     if source.tenant is not None:
         entitled[source.tenant] = entitled.get(source.tenant, 0) - amount
-    beneficiary = snapshot.tenant_pool(finding.tenant, finding.pool)
+    beneficiary = view.states.get((finding.tenant, finding.pool))
     hit = Victims((), 0)
     if beneficiary is not None:
-        floats = {name: gpus - _guarantee(snapshot, name, finding.pool) for name, gpus in entitled.items()}
+        floats = {name: gpus - _guarantee(view, name, finding.pool) for name, gpus in entitled.items()}
         usable = usable_quota(snapshot, beneficiary, floats) + sum(work.gpus for work in yields)
         hit = victims(snapshot, beneficiary, works, usable, entitled)
     freed = (*hit.works, *yields)
@@ -155,6 +177,6 @@ def move(
     return Proposal(finding, source, destination, amount, works, hit, fragmented, forecast)
 
 
-def _guarantee(snapshot: Snapshot, tenant: str, pool: str) -> int:
-    state = snapshot.tenant_pool(tenant, pool)
+def _guarantee(view: View, tenant: str, pool: str) -> int:
+    state = view.states.get((tenant, pool))
     return state.entitlement.guarantee if state is not None else 0

@@ -34,7 +34,7 @@ def _impossible(finding: Finding, view: View) -> NoProposal | None:
         return NoProposal(finding, "CAUSE_UNKNOWN", "Held: nothing is moved while the cause is not known.")
     if finding.cause is not Cause.SCHEDULING:
         return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
-    state = view.snapshot.tenant_pool(finding.tenant, finding.pool)
+    state = view.states.get((finding.tenant, finding.pool))
     if state is None or view.own(finding) is None:
         return NoProposal(finding, "NO_KNOB", f"{finding.tenant} has no own object for pool {finding.pool}.")
     if not isinstance(state.entitled_now, Known):

@@ -15,9 +15,8 @@ from collector.model.snapshot import TenantPool, Work, WorkPhase
 from controller.policy.change import Forecast
 from controller.policy.evictions import OFTEN, Cycle
 from controller.policy.finding import Finding, Trouble
-from controller.policy.findings import queue_order
 from controller.policy.forecast import reference
-from controller.policy.proposals import NoProposal, Proposal, View, move, queued
+from controller.policy.proposals import NoProposal, Proposal, View, move
 from controller.policy.strategies.objectives import spare
 from controller.policy.targets import Target
 
@@ -26,7 +25,7 @@ _HELD = (WorkPhase.RUNNING, WorkPhase.STARTING)
 
 def guard(finding: Finding, view: View) -> Proposal | NoProposal | None:
     """What ends the cycle; None for what is no cycle."""
-    cycle, state = finding.cycle, view.snapshot.tenant_pool(finding.tenant, finding.pool)
+    cycle, state = finding.cycle, view.states.get((finding.tenant, finding.pool))
     if finding.kind is not Trouble.THRASHING or cycle is None or state is None:
         return None
     if set(cycle.parties) == {finding.tenant} or _only_by_itself(finding.tenant, cycle):
@@ -55,8 +54,7 @@ def _holder_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycl
 
 def _head_covered(finding: Finding, view: View, state: TenantPool, cycle: Cycle) -> Proposal | NoProposal:
     """Its own queue evicts for a head that then does not get the room: cover the head, so that it starts and stays."""
-    queue = queue_order(work for work in view.snapshot.works if queued(work, finding))
-    head = queue[0] if queue else None
+    head = next(iter(view.queue(finding)), None)
     if head is None:
         return NoProposal(finding, "NOT_HOLDING", "Nothing of it waits right now.")
     yields = tuple(work for work in finding.works if work.phase in _HELD and work.priority < head.priority)
@@ -76,7 +74,7 @@ class _Claim:
 
 def _covered(finding: Finding, view: View, cycle: Cycle, claim: _Claim) -> Proposal | NoProposal:
     """Raise the entitlement to what is claimed."""
-    state, destination = view.snapshot.tenant_pool(finding.tenant, finding.pool), view.own(finding)
+    state, destination = view.states.get((finding.tenant, finding.pool)), view.own(finding)
     if state is None or destination is None or not isinstance(state.entitled_now, Known):
         return NoProposal(finding, "UNKNOWN", "Its entitlement is not known.")
     amount = claim.gpus - state.entitled_now.value
@@ -109,7 +107,7 @@ def _sources(finding: Finding, view: View, cycle: Cycle) -> Sequence[tuple[Targe
         if target.tenant is None:
             found.insert(0, (target, target.observed.value))
         elif target.tenant in cycle.parties:
-            lender = view.snapshot.tenant_pool(target.tenant, target.pool)
+            lender = view.states.get((target.tenant, target.pool))
             if lender is not None and not lender.opted_out:
                 found.append((target, spare(lender, target.observed.value)))
     return [(target, supply) for target, supply in found if supply > 0]

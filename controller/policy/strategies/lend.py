@@ -29,7 +29,7 @@ def lend(finding: Finding, view: View) -> Proposal | NoProposal | None:
 def _raised_cap(finding: Finding, view: View) -> Proposal | NoProposal | None:
     """Native: let more extra work run on GPUs that stand idle. Evicts nobody."""
     snapshot, cap = view.snapshot, view.own(finding)
-    state = snapshot.tenant_pool(finding.tenant, finding.pool)
+    state = view.states.get((finding.tenant, finding.pool))
     if cap is None or state is None:
         return None
     refused = refused_by_cap(snapshot, finding.tenant, finding.pool)

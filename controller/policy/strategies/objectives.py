@@ -27,7 +27,7 @@ def _floats(finding: Finding, view: View) -> Sequence[tuple[Target, int]]:
     for target in view.of_pool(finding.pool):
         if target.tenant in (None, finding.tenant) or not isinstance(target.observed, Known):
             continue
-        lender = snapshot.tenant_pool(target.tenant or "", target.pool)
+        lender = view.states.get((target.tenant or "", target.pool))
         if lender is None or lender.opted_out or not view.terms.targets.covers(lender.tenant, lender.pool):
             continue
         supply = spare(lender, target.observed.value)

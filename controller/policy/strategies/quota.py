@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from collector.model.reading import Known
 from controller.policy.finding import Finding
-from controller.policy.findings import queue_order
-from controller.policy.proposals import NoProposal, Proposal, View, move, prefix, queued, room
+from controller.policy.proposals import NoProposal, Proposal, View, move, prefix, room
 from controller.policy.targets import Target
 
 
@@ -17,12 +16,12 @@ def best_move(finding: Finding, view: View, sources: Sequence[tuple[Target, int]
     `sources`: own objects, and how many GPUs each has to give. None: there is no source at all.
     """
     snapshot, destination = view.snapshot, view.own(finding)
-    state = snapshot.tenant_pool(finding.tenant, finding.pool)
+    state = view.states.get((finding.tenant, finding.pool))
     entitled = state.entitled_now if state is not None else None
     if state is None or destination is None or not isinstance(entitled, Known):
         return None
     most = room(state, snapshot, entitled.value)
-    queue = queue_order([work for work in snapshot.works if queued(work, finding)])
+    queue = view.queue(finding)
     best: Proposal | None = None
     for source, supply in sources:
         works, amount = prefix(queue, state.reserved - entitled.value, min(most, supply))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from math import inf, isfinite
 from pathlib import Path
@@ -19,7 +19,7 @@ from controller.simulate.outcome import Outcome, TenantOutcome, outcome_of
 from controller.simulate.shares import Share, scaled, shares_by_demand
 from controller.traces.quota_file import read_quotas
 from controller.traces.read import read_trace
-from controller.traces.table import largest_jobs, selected, within
+from controller.traces.table import Selection, largest_jobs, selected, within
 from controller.traces.trace import Trace, TraceJob
 
 
@@ -42,7 +42,10 @@ class TraceRun:
     """A run and where its numbers come from."""
 
     request: Request
-    trace: Trace
+    form: str
+    """The trace's format."""
+    notes: Mapping[str, int]
+    """What was done to rows that were used → how many."""
     shares: tuple[Share, ...]
     jobs: JobTable
     fates: Fates
@@ -74,10 +77,10 @@ class TraceRun:
             "seed": conditions.seed,
             "capacity_gpus": self.capacity_gpus,
             "trace": {
-                "format": self.trace.format,
+                "format": self.form,
                 "rows": len(self.jobs) + sum(self.left_out.values()),
                 "left_out": dict(self.left_out),
-                "notes": dict(self.trace.notes),
+                "notes": dict(self.notes),
             },
             "jobs": len(self.jobs),
             "unfinished": self.outcome.unfinished,
@@ -109,6 +112,17 @@ def _number(value: float) -> float | None:
 
 def simulate_trace(request: Request, tell: Callable[[float], None] | None = None) -> TraceRun:
     """Read and run. Raises InputError for a file, a span or quotas that give nothing to simulate."""
+    shares, choice, trace = _chosen(request)
+    running = prepared(request.baseline, choice.jobs, shares, request.conditions)
+    begin = time.perf_counter()
+    fates = run(running, choice.jobs, tell)
+    wall = time.perf_counter() - begin
+    outcome = outcome_of(choice.jobs, fates, shares, sum(share.quota for share in shares))
+    return TraceRun(request, trace.format, trace.notes, shares, choice.jobs, fates, outcome, choice.left_out, wall)
+
+
+def _chosen(request: Request) -> tuple[tuple[Share, ...], Selection, Trace]:
+    """Who shares the cluster, the jobs that run, and the trace without its jobs: of a million one copy is enough."""
     trace = read_trace(request.trace, request.form)
     span = within(trace.jobs, request.begin, request.end)
     outside = len(trace.jobs) - len(span)
@@ -120,12 +134,7 @@ def simulate_trace(request: Request, tell: Callable[[float], None] | None = None
         reasons = ", ".join(f"{count} rows: {reason}" for reason, count in choice.left_out.items())
         raise InputError((Mistake("--quotas", f"no job that can run ({reasons})", "quotas for the trace's tenants"),))
     left_out = {**trace.skipped, **({"outside of --from and --to": outside} if outside else {}), **choice.left_out}
-    running = prepared(request.baseline, choice.jobs, shares, request.conditions)
-    begin = time.perf_counter()
-    fates = run(running, choice.jobs, tell)
-    wall = time.perf_counter() - begin
-    outcome = outcome_of(choice.jobs, fates, shares, sum(share.quota for share in shares))
-    return TraceRun(request, trace, shares, choice.jobs, fates, outcome, left_out, wall)
+    return shares, replace(choice, left_out=left_out), replace(trace, jobs=())
 
 
 def _shares(request: Request, jobs: Sequence[TraceJob]) -> tuple[Share, ...]:

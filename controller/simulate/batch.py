@@ -41,12 +41,12 @@ class Batch:
         self._done, self._owed = [0.0] * rows, [0.0] * rows
         self._since = [jobs.submit_seconds[row] for row in serving]
         self._began, self._ends = [NEVER] * rows, [NEVER] * rows
-        self._victim_order: list[tuple[bool, int, int, int]] = [(False, 0, 0, 0)] * rows
         self._held: dict[int, Held] = {}
         # By queue.
         self._used = [0] * queues
         self._level_used = [[0] * len(levels) for _ in range(queues)]
-        self._running: list[dict[int, None]] = [{} for _ in range(queues)]
+        self._running: list[dict[int, tuple[bool, int, int, int]]] = [{} for _ in range(queues)]
+        """Who runs, each with its place in the order of victims."""
         self._sizes: list[list[int]] = [[] for _ in range(queues)]
         """The sizes that wait, smallest first."""
         self._heaps: list[dict[int, list[int]]] = [{} for _ in range(queues)]
@@ -162,8 +162,7 @@ class Batch:
         self._level_used[queue][self._level[position]] += size
         if self._nodes is not None:
             self._held[position] = self._nodes[queue].take(size)
-        self._running[queue][position] = None
-        self._victim_order[position] = victim_order(False, self._level[position], now, position)
+        self._running[queue][position] = victim_order(False, self._level[position], now, position)
         self._began[position] = now
         self._ends[position] = end = now + self._left[position]
         heappush(self._events, (end, position))
@@ -312,16 +311,16 @@ class Batch:
 
     def _candidates(self, position: int) -> Sequence[tuple[bool, int, int, int]]:
         """Those of queues that borrow, then those of its own queue; what the last number says is who."""
-        queue, orders = self._queue[position], self._victim_order
+        queue = self._queue[position]
         found: list[tuple[bool, int, int, int]] = []
         if self._rules.reclaims and self._used[queue] + self._size[position] <= self._quota[queue]:
             for other, running in enumerate(self._running):
                 if other != queue and self._used[other] > self._quota[other]:
-                    found += [orders[one] for one in running]
+                    found += running.values()
         found.sort()
         if self._rules.preempts_within_queue:
             level = self._level[position]
-            found += sorted(orders[one] for one in self._running[queue] if self._level[one] < level)
+            found += sorted(one for one in self._running[queue].values() if one[1] < level)
         return found
 
     def _without_needless(self, position: int, chosen: list[int]) -> Sequence[int]:

@@ -138,7 +138,7 @@ def _load(folder: TraceFolder) -> Run:
         noise, per_seed = trembling(TICKS, tell), list[SeedResult]()
         for seed in range(seeds):
             tell(0.65 + 0.35 * seed / seeds, f"square waves, seed {seed}")
-            results = waves(24.0, Chance(seed).apart("noise").uniform())
+            results = waves(16.0, Chance(seed).apart("noise").uniform())
             per_seed.append(SeedResult(seed, {"changes_from_noise": sum(noise.values()), **results}))
         results = summed_up(per_seed, NOISE.goals)
         details = noise | {name: value for name, value in results.items() if name not in _METRICS}

@@ -53,6 +53,8 @@ class Trouble(StrEnum):
     """Work of a shape that fits nowhere."""
     UNEXPLAINED = "unexplained"
     """Work is overdue, and nothing tells why."""
+    BURNING = "objective-burning"
+    """An objective about waiting is missed over its window, and nothing is overdue right now."""
 
 
 @dataclass(frozen=True, slots=True)

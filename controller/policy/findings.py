@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from collector.model.quantities import format_duration
+from collector.model.reading import Known
 from collector.model.snapshot import OtherCause, OtherKind, Snapshot, TenantPool, WaitingName, Work
 from collector.model.tenancy import ObjectiveKind
 from controller.policy.finding import Cause, Confidence, Finding, Trouble
@@ -48,10 +49,21 @@ def find(snapshot: Snapshot, ledger: Ledger | None = None) -> tuple[Finding, ...
     ]
     found += _troubles(snapshot, {finding.tenant for finding in found})
     found += misuse(snapshot, ledger)
+    found += _burning(snapshot, {(finding.tenant, finding.pool) for finding in found})
     ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
     tier_of = {tenant.name: tenant.tier for tenant in snapshot.site.tenants}
     return tuple(
-        sorted(found, key=lambda f: (-ranks.get(tier_of.get(f.tenant, ""), 0), -f.shortfall, f.tenant, f.pool, f.kind))
+        sorted(
+            found,
+            key=lambda f: (
+                f.kind is Trouble.BURNING,  # what is over comes after what goes on
+                -ranks.get(tier_of.get(f.tenant, ""), 0),
+                -f.shortfall,
+                f.tenant,
+                f.pool,
+                f.kind,
+            ),
+        )
     )
 
 
@@ -108,6 +120,34 @@ def _troubles(snapshot: Snapshot, told: Collection[str]) -> Iterator[Finding]:
             evidence = tuple(f"{cause.sentence}." for cause in same)
             sentence = f"{tenant}: {words}. {' '.join(evidence)}"
             yield Finding(tenant, "", trouble, Cause(kind), 0, (), sentence, Confidence.KNOWN, evidence)
+
+
+def _burning(snapshot: Snapshot, told: Collection[tuple[str, str]]) -> Iterator[Finding]:
+    """Objectives about waiting that are missed. While something is wrong with the tenant in that pool, that is told."""
+    for tenant in snapshot.site.tenants:
+        for entitlement in tenant.entitlements:
+            key = (tenant.name, entitlement.pool)
+            reading = snapshot.evidence.attainment.get(key)
+            missed = [
+                objective
+                for objective in tenant.objectives
+                if objective.kind is ObjectiveKind.QUEUE_WAIT
+                and objective.pool in (None, entitlement.pool)
+                and isinstance(reading, Known)
+                and reading.value < objective.target
+            ]
+            if not missed or key in told or not isinstance(reading, Known):
+                continue
+            objective = max(missed, key=lambda one: (one.target, one.name))
+            sentence = (
+                f"{tenant.name} misses its objective {objective.name} in pool {entitlement.pool}: "
+                f"{reading.value:.2%} of what it was entitled to was served in time within "
+                f"{format_duration(objective.window_seconds)}, {objective.target:.2%} is promised. "
+                "Nothing of it is overdue now."
+            )
+            yield Finding(
+                *key, Trouble.BURNING, Cause.UNKNOWN, 0, (), sentence, Confidence.UNSURE, evidence=(sentence,)
+            )
 
 
 def _sentences(causes: Iterable[OtherCause]) -> str:

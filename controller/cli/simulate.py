@@ -18,8 +18,10 @@ from controller.api.errors import InputError, Mistake
 from controller.cli.options import Format
 from controller.cli.output import Output, console, left, print_json, right, table
 from controller.simulate.baselines import NATIVE, Baseline, Conditions, Engine, Placement
+from controller.traces.rows import read_text
 
 if TYPE_CHECKING:
+    from controller.evaluate.steered_trace import Steering
     from controller.evaluate.trace_run import TraceRun
     from controller.simulate.outcome import TenantOutcome
 
@@ -44,7 +46,9 @@ PlacementChoice: TypeAlias = Annotated[
 Restart: TypeAlias = Annotated[
     float, typer.Option("--restart", min=0.0, help="Seconds of work that an evicted job does again.")
 ]
-PolicyName: TypeAlias = Annotated[str, typer.Option("--policy", help="static, pool, kueue-fixed, strict or edf.")]
+PolicyName: TypeAlias = Annotated[
+    str, typer.Option("--policy", help="static, pool, kueue-fixed, strict, edf, trimtab, or a file with a Policy.")
+]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Draws when each job saves its work.")]
 PlotPath: TypeAlias = Annotated[
     Path | None,
@@ -67,11 +71,12 @@ def simulate(
     output: Format = Output.TEXT,
     plot: PlotPath = None,
 ) -> None:
-    """Run a recorded workload under a fixed setting, and say who would have waited how long.
+    """Run a recorded workload under a setting, and say who would have waited how long.
 
     Policies: static (each tenant its quota), pool (one queue, no quota), kueue-fixed (borrow and reclaim), strict
-    (priority evicts at once), edf (earliest deadline first). Formats: philly, chronus, muri, elasticflow, shockwave,
-    openb, and your own as CSV with the columns tenant, submitted, run_seconds and gpus.
+    (priority evicts at once), edf (earliest deadline first), trimtab (as it is shipped), or a file with a Policy, run as
+    if in mode Enforce. Formats: philly, chronus, muri, elasticflow, shockwave, openb, and your own as CSV with the
+    columns tenant, submitted, run_seconds and gpus.
 
     Example: trimtab simulate --trace philly.csv.gz --quotas philly_vc.csv --capacity 0.25 --from 2017-10-01
 
@@ -84,7 +89,7 @@ def simulate(
     draw = None if plot is None else _drawer(plot)
     request = Request(
         trace,
-        _baseline(policy, engine),
+        _policy(policy, engine),
         form,
         _moment("--from", begin, -inf),
         _moment("--to", finish, inf),
@@ -102,12 +107,23 @@ def simulate(
         _show(run)
 
 
-def _baseline(policy: str, engine: Engine) -> Baseline:
+def _policy(said: str, engine: Engine) -> Baseline | Steering:
+    """A fixed setting by name, Trimtab as it is shipped, or Trimtab by a file of documents."""
+    from controller.api.documents import parse_documents
+    from controller.evaluate.score import SHIPPED
+    from controller.evaluate.steered_trace import Steering
+
     known = [one.value for one in Baseline if engine is Engine.KUEUE or one in NATIVE]
-    if policy not in known:
-        expected = f"with engine {engine.value} one of {', '.join(known)}; policies that decide are not simulated"
-        raise InputError((Mistake("--policy", policy, expected),))
-    return Baseline(policy)
+    if said in known:
+        return Baseline(said)
+    path = Path(said)
+    if engine is Engine.KUEUE and said == "trimtab":
+        return Steering(SHIPPED)
+    if engine is Engine.KUEUE and path.is_file():
+        documents = parse_documents(read_text(path), said)
+        return Steering(documents.policy, said, documents.site.tiers)
+    also = ", trimtab, or a file with a Policy" if engine is Engine.KUEUE else ""
+    raise InputError((Mistake("--policy", said, f"with engine {engine.value} one of {', '.join(known)}{also}"),))
 
 
 def _drawer(plot: Path) -> Callable[[TraceRun], None]:
@@ -153,6 +169,8 @@ def _show(run: TraceRun) -> None:
         screen.print(f"{run.outcome.unfinished:,} jobs never ended")
     for reason, count in sorted(run.left_out.items()):
         screen.print(f"left out: {count:,} rows: {reason}")
+    if run.changes:
+        screen.print(f"{run.changes:,} changes")
     screen.print(f"{everyone.jobs:,} jobs in {run.wall_seconds:.2f} s · settings {run.settings_digest[:12]}")
 
 

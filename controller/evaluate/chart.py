@@ -59,7 +59,7 @@ def _page(figure: Figure, run: TraceRun) -> str:
 
 
 def _title(run: TraceRun) -> str:
-    policy, placement = run.request.baseline.value, run.request.conditions.placement.value
+    policy, placement = run.request.policy_name, run.request.conditions.placement.value
     mean, capacity = run.outcome.all.mean_wait_seconds, run.capacity_gpus
     return f"{policy} on {capacity:,} GPUs ({placement}): {len(run.jobs):,} jobs, mean wait {mean:,.0f} s"
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from controller.api.errors import InputError, Mistake
-from controller.simulate.baselines import Baseline, Conditions, most_gpus, prepared, run
+from controller.api.rendering import policy_digest
+from controller.evaluate.steered_trace import SteeredTrace, Steering, most_steered_gpus
+from controller.simulate.baselines import Baseline, Conditions, Running, most_gpus, prepared, run
 from controller.simulate.batch_setting import Fates
 from controller.simulate.job_table import JobTable
 from controller.simulate.outcome import Outcome, TenantOutcome, outcome_of
@@ -28,13 +30,18 @@ class Request:
     """What is to be run. Times are on the trace's clock; a capacity ratio of 1 is the quotas as they are."""
 
     trace: Path
-    baseline: Baseline
+    policy: Baseline | Steering
     form: str | None = None
     begin: float = -inf
     end: float = inf
     quotas: Path | None = None
     capacity_ratio: float = 1.0
     conditions: Conditions = field(default_factory=Conditions)
+
+    @property
+    def policy_name(self) -> str:
+        """As people call it."""
+        return self.policy.value if isinstance(self.policy, Baseline) else self.policy.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,8 @@ class TraceRun:
     """Reason → rows of the file that are not in the simulation. Rows read = jobs + the sum of these."""
     wall_seconds: float
     """Of the simulation alone: reading and summing up are not in it."""
+    changes: int = 0
+    """Changes that a policy made on the way."""
 
     @property
     def capacity_gpus(self) -> int:
@@ -62,8 +71,11 @@ class TraceRun:
 
     @property
     def settings_digest(self) -> str:
-        """SHA-256 (hex) of the fixed setting: equal digests ran under equal rules."""
-        setting = {"policy": self.request.baseline.value, **asdict(self.request.conditions)}
+        """SHA-256 (hex) of the Policy as in `evaluate`, or of the fixed setting: equal digests, equal rules."""
+        policy = self.request.policy
+        if isinstance(policy, Steering):
+            return policy_digest(policy.policy)
+        setting = {"policy": policy.value, **asdict(self.request.conditions)}
         return sha256(json.dumps(setting, sort_keys=True).encode()).hexdigest()
 
     def document(self) -> dict[str, Any]:
@@ -71,7 +83,7 @@ class TraceRun:
         everyone, conditions = self.outcome.all, self.request.conditions
         return {
             "engine": conditions.engine.value,
-            "policy": self.request.baseline.value,
+            "policy": self.request.policy_name,
             "placement": conditions.placement.value,
             "restart_seconds": conditions.restart_seconds,
             "seed": conditions.seed,
@@ -93,7 +105,7 @@ class TraceRun:
             "allocation_ratio": _number(self.outcome.allocation_ratio),
             "deadlines_missed_ratio": everyone.deadlines_missed_ratio,
             "tenants": {share.tenant: self._tenant(share) for share in self.shares},
-            "changes": 0,
+            "changes": self.changes,
             "policy_digest": self.settings_digest,
         }
 
@@ -113,12 +125,18 @@ def _number(value: float) -> float | None:
 def simulate_trace(request: Request, tell: Callable[[float], None] | None = None) -> TraceRun:
     """Read and run. Raises InputError for a file, a span or quotas that give nothing to simulate."""
     shares, choice, trace = _chosen(request)
-    running = prepared(request.baseline, choice.jobs, shares, request.conditions)
+    if isinstance(request.policy, Steering):
+        running: Running = SteeredTrace(choice.jobs, shares, request.conditions, request.policy)
+    else:
+        running = prepared(request.policy, choice.jobs, shares, request.conditions)
     begin = time.perf_counter()
     fates = run(running, choice.jobs, tell)
     wall = time.perf_counter() - begin
     outcome = outcome_of(choice.jobs, fates, shares, sum(share.quota for share in shares))
-    return TraceRun(request, trace.format, trace.notes, shares, choice.jobs, fates, outcome, choice.left_out, wall)
+    changes = running.changes if isinstance(running, SteeredTrace) else 0
+    return TraceRun(
+        request, trace.format, trace.notes, shares, choice.jobs, fates, outcome, choice.left_out, wall, changes
+    )
 
 
 def _chosen(request: Request) -> tuple[tuple[Share, ...], Selection, Trace]:
@@ -129,12 +147,18 @@ def _chosen(request: Request) -> tuple[tuple[Share, ...], Selection, Trace]:
     if not span:
         raise InputError((Mistake("--from, --to", "no job in this span", f"a span within {_span(trace.jobs)}"),))
     shares = _shares(request, span)
-    choice = selected(span, shares, most_gpus(request.baseline, shares, request.conditions))
+    choice = selected(span, shares, _most_gpus(request, shares))
     if not len(choice.jobs):
         reasons = ", ".join(f"{count} rows: {reason}" for reason, count in choice.left_out.items())
         raise InputError((Mistake("--quotas", f"no job that can run ({reasons})", "quotas for the trace's tenants"),))
     left_out = {**trace.skipped, **({"outside of --from and --to": outside} if outside else {}), **choice.left_out}
     return shares, replace(choice, left_out=left_out), replace(trace, jobs=())
+
+
+def _most_gpus(request: Request, shares: Sequence[Share]) -> Mapping[str, int]:
+    if isinstance(request.policy, Steering):
+        return most_steered_gpus(shares, request.conditions)
+    return most_gpus(request.policy, shares, request.conditions)
 
 
 def _shares(request: Request, jobs: Sequence[TraceJob]) -> tuple[Share, ...]:

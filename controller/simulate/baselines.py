@@ -56,8 +56,13 @@ class Placement(StrEnum):
 class Running(Protocol):
     """A trace under way."""
 
-    now: float
-    fates: Fates
+    @property
+    def now(self) -> float:
+        """The trace's clock."""
+
+    @property
+    def fates(self) -> Fates:
+        """What became of each job so far."""
 
     def advance(self, until: float = inf) -> None:
         """Let time pass."""
@@ -100,13 +105,15 @@ def prepared(baseline: Baseline, jobs: JobTable, shares: Sequence[Share], condit
         return DeadlinePool(jobs, capacity, common)
     if baseline is Baseline.STATIC and conditions.engine is Engine.NATIVE:
         return QuotaRetries(jobs, [share.quota for share in shares], common)
-    ranked = replace(
-        jobs, priority=[shares[tenant].rank + own for tenant, own in zip(jobs.tenant, jobs.priority, strict=True)]
-    )
-    if baseline is Baseline.POOL:
-        ranked = replace(jobs, priority=[0] * len(jobs))
+    served = replace(jobs, priority=[0] * len(jobs)) if baseline is Baseline.POOL else ranked(jobs, shares)
     setting = _setting(baseline, shares, capacity, conditions)
-    return Batch(ranked, setting, served_by_priority(ranked), lambda row: hidden_checkpoints(conditions.seed, row))
+    return Batch(served, setting, served_by_priority(served), lambda row: hidden_checkpoints(conditions.seed, row))
+
+
+def ranked(jobs: JobTable, shares: Sequence[Share]) -> JobTable:
+    """The jobs with the rank of their tenant's tier added to their own priority."""
+    ranks = [share.rank for share in shares]
+    return replace(jobs, priority=[ranks[tenant] + own for tenant, own in zip(jobs.tenant, jobs.priority, strict=True)])
 
 
 def run(running: Running, jobs: JobTable, tell: Callable[[float], None] | None = None) -> Fates:

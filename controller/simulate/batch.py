@@ -10,12 +10,13 @@ A job is known by its position in the order in which queues serve; equal moments
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
-from heapq import heapify, heappop, heappush
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush, nsmallest
+from itertools import chain
 from math import inf
 
 from controller.simulate.admission import victim_order
-from controller.simulate.batch_setting import NEVER, Fates, QueueQuota, Saves, Setting
+from controller.simulate.batch_setting import NEVER, Fates, QueueQuota, Saves, Setting, Sighting
 from controller.simulate.job_table import JobTable
 from controller.simulate.losses import saved_seconds
 from controller.simulate.packing import Held
@@ -31,6 +32,7 @@ class Batch:
         self.now, self.fates = -inf, Fates.none_yet(rows)
         self._setting, self._rules, self._nodes = setting, setting.rules, setting.nodes
         self._saves: Saves = saves or (lambda row: None)
+        self._tenant = jobs.tenant
         # By position.
         self._row = serving
         self._size = [jobs.gpus[row] for row in serving]
@@ -60,7 +62,7 @@ class Batch:
         for queue, quota in enumerate(setting.quotas):
             self._set(queue, quota)
         # By time.
-        self._arrivals = sorted(range(rows), key=serving.__getitem__)
+        self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds
         self._arrived = 0
         self._events: list[tuple[float, int]] = []
@@ -82,6 +84,42 @@ class Batch:
     def used(self, queue: int) -> int:
         """GPUs in use by a queue."""
         return self._used[queue]
+
+    def running(self, queue: int) -> Iterator[Sighting]:
+        """The jobs of a queue that hold GPUs, oldest admission first."""
+        for position in self._running[queue]:
+            row = self._row[position]
+            waited = self.fates.wait_seconds[row]
+            yield Sighting(row, waited, self._began[position], self.fates.evictions[row])
+
+    def waiting(self, queue: int, most: int) -> Iterator[Sighting]:
+        """The first jobs of a queue that wait, in the order in which they are served."""
+        for position in nsmallest(most, chain.from_iterable(self._heaps[queue].values())):
+            row = self._row[position]
+            waited = self.fates.wait_seconds[row] + self.now - self._since[position]
+            yield Sighting(row, waited, None, self.fates.evictions[row])
+
+    def waiting_gpus(self, queue: int) -> int:
+        """GPUs that all who wait in a queue ask for."""
+        return sum(size * len(heap) for size, heap in self._heaps[queue].items())
+
+    def late_gpus(self, queue: int, limits: Mapping[int, float]) -> int:
+        """GPUs of those who wait longer than `limits` say: size of a job → seconds; a size without is never late."""
+        now, since, waits, row = self.now, self._since, self.fates.wait_seconds, self._row
+        late = 0
+        for size, heap in self._heaps[queue].items():
+            if size in limits:
+                begin = now - limits[size]
+                late += size * sum(1 for one in heap if since[one] - waits[row[one]] < begin)
+        return late
+
+    def places(self, row: int) -> Held:
+        """The nodes of a job that runs; empty where GPUs are only counted."""
+        return self._held.get(self._position[row], ())
+
+    def is_over(self) -> bool:
+        """Whether nothing more can happen by itself."""
+        return not self._events and self._arrived == len(self._arrivals)
 
     def unfinished(self) -> int:
         """Jobs that did not end yet."""
@@ -175,7 +213,7 @@ class Batch:
         self._leave(position)
         self.fates.end_seconds[self._row[position]] = self.now
 
-    def _evict(self, position: int) -> None:
+    def _evict(self, position: int, preemptor: int) -> None:
         row, now, began = self._row[position], self.now, self._began[position]
         self._leave(position)
         if now > began:
@@ -186,6 +224,9 @@ class Batch:
             self.fates.lost_gpu_seconds[row] += (done - saved) * self._size[position]
         self._since[position] = now
         self.fates.evictions[row] += 1
+        evictors = self.fates.evictors.setdefault(row, {})
+        tenant = self._tenant[self._row[preemptor]]
+        evictors[tenant] = evictors.get(tenant, 0) + 1
         heappush(self._events, (now + self._rules.requeue_seconds, ~position))
 
     def _leave(self, position: int) -> None:
@@ -246,7 +287,7 @@ class Batch:
             elif victims := self._victims(position):
                 self._promised[self._queue[position]] = position
                 for victim in victims:
-                    self._evict(victim)
+                    self._evict(victim, position)
             else:
                 refused.add((self._queue[position], self._size[position], self._level[position]))
                 continue

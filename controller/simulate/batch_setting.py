@@ -63,6 +63,18 @@ class Setting:
     """GPUs that belong to no queue and may be borrowed by all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One job as whoever watches the cluster sees it: not how long it will run, nor when it saves its work."""
+
+    row: int
+    waited_seconds: float
+    """So far, summed over evictions."""
+    began_seconds: float | None
+    """Since when it holds its GPUs; None: it waits."""
+    evictions: int
+
+
 @dataclass(slots=True)
 class Fates:
     """What became of each job, by row of the table. Times are on the trace's clock; NEVER where it did not happen."""
@@ -72,6 +84,8 @@ class Fates:
     wait_seconds: list[float]
     """Summed over evictions."""
     evictions: list[int]
+    evictors: dict[int, dict[int, int]]
+    """Evicted row → tenant of the job that it gave way to → how often."""
     lost_gpu_seconds: list[float]
     """Work done in vain, without restarts."""
     stays: list[tuple[int, float, float]] = field(default_factory=list)
@@ -80,7 +94,7 @@ class Fates:
     @classmethod
     def none_yet(cls, rows: int) -> Fates:
         """All jobs still to come."""
-        return cls([NEVER] * rows, [NEVER] * rows, [0.0] * rows, [0] * rows, [0.0] * rows)
+        return cls([NEVER] * rows, [NEVER] * rows, [0.0] * rows, [0] * rows, {}, [0.0] * rows)
 
 
 def served_by_priority(jobs: JobTable) -> list[int]:

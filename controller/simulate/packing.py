@@ -22,6 +22,11 @@ class Packing:
         self._with_free: list[dict[int, None]] = [{} for _ in range(gpus_per_node + 1)]
         self._with_free[gpus_per_node] = dict.fromkeys(range(nodes))
 
+    @property
+    def free(self) -> Sequence[int]:
+        """Free GPUs by node."""
+        return self._free
+
     def fits(self, gpus: int) -> bool:
         """Whether such a gang finds its nodes now."""
         whole, rest = divmod(gpus, self._size)

@@ -43,10 +43,27 @@ def test_people_get_a_row_for_each_tenant_and_the_account_of_rows(trace: str, po
     assert [line.split()[0] for line in result.stdout.splitlines()[1:4]] == ["a", "b", "all"]
 
 
+def test_trimtab_and_a_policy_of_ones_own_can_be_run(trace: str, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    head = "apiVersion: trimtab.io/v1alpha1\nkind: Policy\nmetadata: {name: default}\n"
+    policy.write_text(head + "spec: {budgets: {changesPerDay: 3}}\n", encoding="utf-8")
+    shipped, own = (
+        json.loads(called("--trace", trace, "--policy", said, "-o", "json").stdout) for said in ("trimtab", str(policy))
+    )
+    assert (shipped["policy"], own["policy"]) == ("trimtab", str(policy))
+    assert shipped["policy_digest"] != own["policy_digest"]
+    assert shipped["changes"] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--policy", "trimtab"], "--policy: got trimtab, expected with engine kueue one of static, pool"),
+        (
+            ["--policy", "best"],
+            "got best, expected with engine kueue one of static, pool",
+        ),
+        (["--policy", "trimtab", "--engine", "native"], "got trimtab, expected with engine native one of"),
+        (["--policy", __file__], "test_simulate.py"),
         (["--policy", "edf", "--engine", "native"], "--policy: got edf, expected with engine native one of static"),
         (["--from", "soon"], "--from: got soon, expected an ISO date or time"),
         (["--format", "csv"], "--format: got csv, expected one of"),

@@ -16,7 +16,7 @@ SHARES = (Share("a", 8), Share("b", 8), Share("c", 8))
 
 def test_waits_losses_and_misses_are_told_for_all_and_by_tenant() -> None:
     rows = [Row(0, 50, 8, deadline=60), Row(10, 50, 8, deadline=90), Row(100, 10, 4, "b")]
-    fates = Fates([0, 50, 100], [50, 100, 110], [0, 40, 0], [0, 2, 0], [0, 80.0, 0])
+    fates = Fates([0, 50, 100], [50, 100, 110], [0, 40, 0], [0, 2, 0], {}, [0, 80.0, 0])
     fates.stays = [(0, 0, 50), (1, 50, 100), (2, 100, 110)]
     outcome = outcome_of(table(rows), fates, SHARES, 16)
     assert (outcome.all.jobs, outcome.all.preemptions, outcome.all.gpu_seconds_lost) == (3, 2, 80.0)
@@ -28,7 +28,7 @@ def test_waits_losses_and_misses_are_told_for_all_and_by_tenant() -> None:
 
 
 def test_a_job_that_never_started_waits_to_the_end() -> None:
-    fates = Fates([0, NEVER], [90, NEVER], [0, 0], [0, 0], [0, 0])
+    fates = Fates([0, NEVER], [90, NEVER], [0, 0], [0, 0], {}, [0, 0])
     outcome = outcome_of(table([Row(0, 90, 8), Row(10, 5, 9, deadline=20)]), fates, SHARES, 8)
     assert (outcome.unfinished, outcome.all.max_wait_seconds, outcome.all.deadlines_missed_ratio) == (1, 80, 1.0)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from collector.model.reading import Known
 from collector.model.snapshot import TenantPool, Work, WorkPhase
 from controller.policy.change import Forecast
-from controller.policy.evictions import OFTEN, Cycle
+from controller.policy.evictions import HIT, Cycle
 from controller.policy.finding import Finding, Trouble
 from controller.policy.forecast import reference
 from controller.policy.proposals import NoProposal, Proposal, View, move
@@ -35,7 +35,7 @@ def guard(finding: Finding, view: View) -> Proposal | NoProposal | None:
 
 def hits_the_often_hit(proposal: Proposal, view: View) -> bool:
     """Whether it would evict work that lost its place often of late."""
-    return any(view.evictions.hits(work.key) >= OFTEN - 1 for work in proposal.victims.works)
+    return any(view.evictions.hits(work.key) >= HIT for work in proposal.victims.works)
 
 
 def _only_by_itself(tenant: str, cycle: Cycle) -> bool:

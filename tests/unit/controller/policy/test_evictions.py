@@ -69,9 +69,10 @@ def test_a_ring_of_three_is_a_cycle_and_a_chain_is_none() -> None:
 
 
 def test_work_that_is_hit_too_often_is_thrashing_whoever_does_it() -> None:
-    assert found(eviction("a", "c"), eviction("b", "c")) == []
-    assert found(eviction("a", "c"), eviction("b", "c"), eviction("a", "c")) == [(("a", "b", "c"), {"c": ("c/job",)})]
-    assert found(eviction("c", "c", count=3)) == [(("c",), {"c": ("c/job",)})]
+    assert found(eviction("a", "c", count=3), eviction("b", "c", count=2)) == []
+    often = found(eviction("a", "c", count=3), eviction("b", "c", count=2), eviction("a", "c"))
+    assert often == [(("a", "b", "c"), {"c": ("c/job",)})]
+    assert found(eviction("c", "c", count=6)) == [(("c",), {"c": ("c/job",)})]
 
 
 def test_cycles_apart_stay_apart_and_strangers_stay_out() -> None:

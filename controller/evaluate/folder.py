@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
 
 USUAL = (Path("traces"), Path("shared/traces"), Path("../shared/traces"))
 """Where the folder is looked for when nobody says where it is."""
@@ -23,7 +24,7 @@ class TraceFolder:
         if said is None:
             return cls(next((path for path in USUAL if path.is_dir()), None))
         if not said.is_dir():
-            raise InputError((Mistake("--traces", str(said), "a folder with one folder per trace"),))
+            raise InputError((Mistake("--traces", printable(str(said)), "a folder with one folder per trace"),))
         return cls(said)
 
     def file(self, name: str) -> Path:
@@ -35,4 +36,4 @@ class TraceFolder:
         for path in (plain, packed):
             if path.is_file():
                 return path
-        raise InputError((Mistake("--traces", str(plain), "this file, plain or with .gz"),))
+        raise InputError((Mistake("--traces", printable(str(plain)), "this file, plain or with .gz"),))

@@ -9,7 +9,7 @@ from alerts.render.alertmanager import alertmanager_config
 from alerts.render.reference import alerts_page
 from alerts.render.rules import prometheus_rule_object, prometheus_rules
 from alerts.rules.groups import rule_groups
-from collector.catalogue.docs import metrics_page
+from collector.catalogue.docs import metrics_page, spellings_page
 
 
 def generated_files(time_scale: float = 1.0) -> Mapping[str, str]:
@@ -23,5 +23,6 @@ def generated_files(time_scale: float = 1.0) -> Mapping[str, str]:
             "deploy/generated/trimtab.alertmanager.yaml": alertmanager_config(time_scale=time_scale),
             "docs/reference/alerts.md": alerts_page(groups),
             "docs/reference/metrics.md": metrics_page(),
+            "docs/reference/spellings.md": spellings_page(),
         }
     )

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from collector.assemble.gpu_ledger import BROKEN_XIDS
-from collector.model.quantities import format_duration
+from collector.catalogue.error_codes import HARDWARE_XIDS
+from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import OtherCause, OtherKind
 
@@ -105,7 +105,7 @@ class GangMemory:
             lasted, signs = now - one.since, one.signs
             if least <= lasted < most:
                 sentence = (
-                    f"{signs.title} {verb}: for {format_duration(lasted)} its {signs.gpus} GPUs seem busy, "
+                    f"{signs.title} {verb}: for {format_duration(lasted)} its {counted(signs.gpus, 'GPU')} seem busy, "
                     "and compute and exchange nothing"
                 )
                 found[signs.tenant] = (*found.get(signs.tenant, ()), OtherCause(OtherKind.WORKLOAD, sentence))
@@ -127,7 +127,7 @@ def sick_devices(devices: Iterable[HeldDevice]) -> Mapping[str, tuple[OtherCause
     """Tenant → GPUs it holds that reported an error of the device itself; errors of programs are none."""
     found: dict[str, tuple[OtherCause, ...]] = {}
     for one in sorted(devices, key=lambda device: (device.node, device.index)):
-        if isinstance(one.xid, Known) and one.xid.value in BROKEN_XIDS:
+        if isinstance(one.xid, Known) and one.xid.value in HARDWARE_XIDS:
             sentence = f"GPU {one.index} of node {one.node} reports error {one.xid.value}, and {one.holder} holds it"
             found[one.tenant] = (*found.get(one.tenant, ()), OtherCause(OtherKind.GPU_HEALTH, sentence))
     return found

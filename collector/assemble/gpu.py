@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
+from collector.model.accelerator import GpuReading
 from collector.model.quantities import format_duration
 from collector.model.reading import Known, Reading, Unknown
-from collector.parse.dcgm import GpuReading, merge_gpu_readings
+from collector.parse.accelerator_readings import merge_gpu_readings
 
 IDLE_BELOW_RATIO: Final = 0.05
 """A GPU that is busy for less of its time computes nothing: monitoring and context switches stay below it."""

@@ -14,14 +14,12 @@ from typing import Final
 from collector.assemble.capacity import pool_nodes
 from collector.assemble.gpu import IDLE_BELOW_RATIO
 from collector.assemble.infer_pools import is_gpu
+from collector.catalogue.error_codes import HARDWARE_XIDS
+from collector.model.accelerator import GpuReading
 from collector.model.objects import Picture, Pod
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import NodeState, Work
 from collector.model.tenancy import Engine, Pool, Site
-from collector.parse.dcgm import GpuReading
-
-BROKEN_XIDS: Final = frozenset((48, 62, 64, 74, 79, 95, 119, 120, 140))
-"""Error codes after which the device, not the program on it, needs attention."""
 
 _MIG_PREFIX: Final = "nvidia.com/mig-"
 
@@ -47,7 +45,8 @@ class SickDevice:
     index: str
     uuid: str
     model: str
-    xid: int
+    xid: int | None
+    """The error code that says so; None where the exporter judges without one."""
     holders: tuple[str, ...]
 
 
@@ -96,6 +95,8 @@ class PoolLedger:
     pod_size: int = 1
     """GPUs per pod that most of the pool's work asks for."""
     holders: tuple[HeldGpus, ...] = ()
+    not_seen: frozenset[str] = frozenset()
+    """Kinds of objects that could not be read. Without pods only `total` means anything, without nodes nothing does."""
 
     @property
     def held(self) -> int:
@@ -134,12 +135,13 @@ def total_of(ledgers: Iterable[PoolLedger]) -> PoolLedger:
             stranded=total.stranded + one.stranded,
             sick=total.sick + one.sick,
             unknown=total.unknown + one.unknown,
+            not_seen=total.not_seen | one.not_seen,
         )
     return total
 
 
 def sick_devices(devices: Devices) -> tuple[SickDevice, ...]:
-    """Devices whose last error code says that they are broken, in order of node and index."""
+    """Devices that an error code or their exporter calls broken, in order of node and index."""
     if isinstance(devices.readings, Unknown):
         return ()
     return tuple(
@@ -148,16 +150,22 @@ def sick_devices(devices: Devices) -> tuple[SickDevice, ...]:
             index=reading.index,
             uuid=reading.uuid,
             model=reading.model,
-            xid=reading.last_xid_code.value,
+            xid=_hardware_code(reading),
             holders=tuple(f"{holder.namespace}/{holder.pod}" for holder in reading.holders),
         )
         for reading in devices.readings.value
-        if _is_sick(reading) and isinstance(reading.last_xid_code, Known)
+        if _is_sick(reading)
     )
 
 
 def _is_sick(reading: GpuReading) -> bool:
-    return isinstance(reading.last_xid_code, Known) and reading.last_xid_code.value in BROKEN_XIDS
+    judged = isinstance(reading.health, Known) and reading.health.value == 0
+    return judged or _hardware_code(reading) is not None
+
+
+def _hardware_code(reading: GpuReading) -> int | None:
+    last = reading.last_xid_code
+    return last.value if isinstance(last, Known) and last.value in HARDWARE_XIDS else None
 
 
 def _pod_sizes(works: Iterable[Work]) -> Mapping[str, int]:
@@ -182,6 +190,7 @@ class _Judge:
 
     def __init__(self, picture: Picture, devices: Devices, now: float) -> None:
         self._devices, self._now = devices, now
+        self._not_seen = frozenset({"nodes", "pods"} & picture.unreadable.keys())
         self._pods: dict[tuple[str, str], list[Pod]] = defaultdict(list)
         node_of: dict[tuple[str, str], str] = {}
         for pod in sorted(picture.pods.values(), key=lambda item: (item.namespace, item.name, item.uid)):
@@ -229,6 +238,7 @@ class _Judge:
             unknown_why=self._why_unknown() if unknown else "",
             pod_size=pod_size,
             holders=tuple(holders),
+            not_seen=self._not_seen,
         )
 
     def _why_unknown(self) -> str:
@@ -257,7 +267,7 @@ class _Judge:
         activity = reading.activity_ratio
         if isinstance(activity, Unknown):
             activity = reading.utilization_ratio
-        if isinstance(activity, Unknown) or reading.attribution != "exclusive":
+        if isinstance(activity, Unknown) or reading.attribution not in ("exclusive", "slice"):
             return "unknown"
         since = pod.ready_at if pod.ready_at is not None else pod.created_at
         young = self._now - since < self._devices.window_seconds

@@ -6,13 +6,28 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from collector.catalogue.accelerators import ACCELERATORS
+from collector.catalogue.ceph import CEPH
 from collector.catalogue.controller import CONTROLLER
 from collector.catalogue.dcgm import DCGM
 from collector.catalogue.exported import EXPORTED
-from collector.catalogue.metric import FOREIGN_ONLY, LABELS, UNNAMED, Kind, Metric, Source
+from collector.catalogue.kubernetes import KUBE_SCHEDULER, KUBE_STATE_METRICS, KUEUE
+from collector.catalogue.metric import FOREIGN, FOREIGN_ONLY, LABELS, UNNAMED, Kind, Metric, Source
+from collector.catalogue.rdma import RDMA
 from collector.catalogue.recorded import RECORDED
 
-CATALOGUE: Final = (*EXPORTED, *CONTROLLER, *RECORDED, *DCGM)
+CATALOGUE: Final = (
+    *EXPORTED,
+    *CONTROLLER,
+    *RECORDED,
+    *ACCELERATORS,
+    *RDMA,
+    *CEPH,
+    *DCGM,
+    *KUBE_STATE_METRICS,
+    *KUBE_SCHEDULER,
+    *KUEUE,
+)
 WINDOW: Final = "<window>"
 
 _BY_NAME: Final = {metric.name: metric for metric in CATALOGUE}
@@ -40,7 +55,7 @@ def _problems_of(metric: Metric) -> Iterator[str]:
         yield "a label stands twice"
     if not metric.meaning.endswith("."):
         yield "its meaning is no sentence"
-    if metric.source is not Source.DCGM_EXPORTER:
+    if metric.source not in FOREIGN:
         yield from _problems_of_own_name(metric)
 
 

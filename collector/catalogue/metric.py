@@ -34,17 +34,24 @@ class Unit(StrEnum):
     OPERATIONS = "operations"
     OPERATIONS_PER_SECOND = "operations_per_second"
     BYTES_PER_SECOND = "bytes_per_second"
+    BYTES = "bytes"
+    JOULES = "joules"
+    PACKETS = "packets"
+    REQUESTS = "requests"
+    EVENTS = "events"
+    MESSAGES_PER_SECOND = "messages_per_second"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
     MEBIBYTES = "MiB"
     WATTS = "watts"
-    CELSIUS = "degrees Celsius"
+    CELSIUS = "celsius"
     CODE = "code"
+    NUMBER = "a number of what the name says"
 
 
 UNNAMED: Final = frozenset(
-    {Unit.TRUTH, Unit.PERCENT, Unit.MEBIBYTES, Unit.WATTS, Unit.CELSIUS, Unit.CODE},
+    {Unit.TRUTH, Unit.PERCENT, Unit.MEBIBYTES, Unit.NUMBER},
 )
 FOREIGN_ONLY: Final = UNNAMED - {Unit.TRUTH}
 """Units that only other people's metrics may have; ours are base units and ratios."""
@@ -57,6 +64,14 @@ class Source(StrEnum):
     CONTROLLER = "trimtab controller"
     RECORDED = "recording rule"
     DCGM_EXPORTER = "dcgm-exporter"
+    NORMALIZED = "texts of others, under our name"
+    KUBE_STATE_METRICS = "kube-state-metrics"
+    KUBE_SCHEDULER = "kube-scheduler"
+    KUEUE = "Kueue"
+
+
+FOREIGN: Final = frozenset({Source.DCGM_EXPORTER, Source.KUBE_STATE_METRICS, Source.KUBE_SCHEDULER, Source.KUEUE})
+"""Whose metrics keep the names that others gave them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +102,7 @@ class Metric:
 
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
+VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
     label.name: label
@@ -105,7 +121,66 @@ LABELS: Final = {
         ),
         Label("destination", "of a probed edge: the node that answers", "probed edges"),
         Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
-        Label("device", "the device or address that failed, or empty", "devices of one node"),
+        Label("device", "the device that it is about, or the address that failed", "devices of one node"),
+        Label("vendor", "who made the accelerator", "a closed set", VENDORS),
+        Label("model", "the accelerator's model, as its exporter writes it", "models"),
+        Label("node", "the node, as the exporter calls it, or empty", "nodes"),
+        Label("slice", "a part of the device: hardware slice, virtual device, or `process`; empty: whole", "slices"),
+        Label(
+            "attribution",
+            "whose a value is: sums per tenant take exclusive and slice alone",
+            "a closed set",
+            ("exclusive", "slice", "shared", "none"),
+        ),
+        Label("throttle", "what held the clock back: power, thermal, …", _CODE),
+        Label("code", "the vendor's error code", "codes seen"),
+        Label(
+            "kind",
+            "of an error code: hardware, application, other",
+            "a closed set",
+            ("hardware", "application", "other"),
+        ),
+        Label("port", "port of an RDMA device", "ports of one device"),
+        Label("link_layer", "InfiniBand or Ethernet, where it is told", "a closed set", ("InfiniBand", "Ethernet")),
+        Label("tool", "perftest or ucx", "a closed set", ("perftest", "ucx")),
+        Label("operation", "write, read, send, atomic, or the tool's own word", _CODE),
+        Label(
+            "path",
+            "half a round trip (write, send, UCX), a whole one (read, atomic), or one way",
+            "a closed set",
+            ("half", "whole", "way"),
+        ),
+        Label("bytes", "size of a message of the probe, in bytes; empty where it is not told", "sizes probed"),
+        Label("statistic", "median, mean, min, max, stdev, p99, p99.9, peak, …", _CODE),
+        Label("ceph_pool", "a pool of Ceph: its name for images, else its number", "pools of Ceph"),
+        Label("image_namespace", "namespace of an image inside its pool; none of Kubernetes", "namespaces in pools"),
+        Label("image", "an image of RBD", "images in pools whose statistics are on"),
+        Label("check", "a health check of Ceph", "checks of Ceph"),
+        Label("severity", "how bad Ceph finds it", _CODE),
+        Label("uid", "of an object of Kubernetes", "objects"),
+        Label("phase", "of a pod, claim or volume", "a closed set of Kubernetes"),
+        Label("condition", "of a pod, node or workload", "a closed set of Kubernetes"),
+        Label("status", "of a condition or a queue", "a closed set of Kubernetes"),
+        Label("resource", "name of a resource, in its one spelling, such as nvidia.com/gpu", "resources"),
+        Label("unit", "of the resource", _CODE),
+        Label("type", "hard or used", "a closed set", ("hard", "used")),
+        Label("resourcequota", "name of the ResourceQuota", "quotas"),
+        Label("priority_class", "name of the priority class", "priority classes"),
+        Label("persistentvolume", "name of the volume", "volumes"),
+        Label("persistentvolumeclaim", "name of the claim", "claims"),
+        Label("job_name", "name of the Job", "jobs"),
+        Label("profile", "of the scheduler", "profiles"),
+        Label("result", "what came of an attempt", _CODE),
+        Label("event", "what put a pod into the scheduler's queue", _CODE),
+        Label("plugin", "of the scheduler", _CODE),
+        Label("attempts", "how often the scheduler tried", "a few"),
+        Label("le", "upper bound of a bucket of a histogram", "buckets"),
+        Label("cluster_queue", "ClusterQueue of Kueue", "cluster queues"),
+        Label("preempting_cluster_queue", "ClusterQueue on whose behalf work was evicted", "cluster queues"),
+        Label("name", "of the object: a LocalQueue, a volume claim", "objects"),
+        Label("cohort", "Cohort of Kueue", "cohorts"),
+        Label("flavor", "ResourceFlavor of Kueue", "flavors"),
+        Label("underlying_cause", "Kueue's second reason", _CODE),
         Label("reason", "what went wrong, in few words", _CODE),
         Label("version", "version of the program", "versions running at once"),
         Label("knob", "the field that is moved", _CODE),

@@ -11,7 +11,8 @@ from typing import Final, Protocol
 from collector.assemble.gpu import GpuMemory
 from collector.assemble.gpu_ledger import Devices
 from collector.exporter.health import Health
-from collector.parse.dcgm import DCGM_NAMES, GpuReading, gpu_readings
+from collector.model.accelerator import GpuReading
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition, scrape_problem
 from collector.sources.scrape import Scrape, ScrapeFailed, target_label
 
@@ -71,11 +72,11 @@ class GpuExporters:
 
 def _readings(scrape: Scrape) -> tuple[tuple[GpuReading, ...], str | None]:
     """The readings of one text, and what is wrong with it. Good lines count although others are bad."""
-    exposition = parse_exposition(scrape.text, DCGM_NAMES)
+    exposition = parse_exposition(scrape.text)
     problem = scrape_problem(exposition)
     if problem is not None:
         return (), problem
     readings = gpu_readings(exposition)
     if not readings:
-        return (), "no GPU in it: is this the address of a dcgm-exporter?"
+        return (), "no GPU in it: is this the address of a GPU exporter?"
     return readings, str(exposition.problems[0]) if exposition.problems else None

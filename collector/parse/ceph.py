@@ -11,11 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
+from collector.catalogue.spellings.ceph import factor
 from collector.model.reading import Known, Reading, Unknown
 from collector.parse.exposition import Exposition, Sample
-
-_NANOSECONDS: Final = 1e-9
-_MILLISECONDS: Final = 1e-3
 
 _ROUND: Final = "ceph_prometheus_collect_duration_seconds_count"
 _HEALTH: Final = "ceph_health_status"
@@ -35,24 +33,20 @@ class _Names(NamedTuple):
     operations: str
     latency: str
     size: str
-    unit_seconds: float
+
+    @property
+    def unit_seconds(self) -> float:
+        """What its latency counts in."""
+        return factor(self.latency)
 
 
-_OSD_READ: Final = _Names(
-    "ceph_osd_op_r_latency_count", "ceph_osd_op_r_latency_sum", "ceph_osd_op_r_out_bytes", unit_seconds=1.0
-)
-_OSD_WRITE: Final = _Names(
-    "ceph_osd_op_w_latency_count", "ceph_osd_op_w_latency_sum", "ceph_osd_op_w_in_bytes", unit_seconds=1.0
-)
-_RBD_READ: Final = _Names(
-    "ceph_rbd_read_latency_count", "ceph_rbd_read_latency_sum", "ceph_rbd_read_bytes", unit_seconds=_NANOSECONDS
-)
-_RBD_WRITE: Final = _Names(
-    "ceph_rbd_write_latency_count", "ceph_rbd_write_latency_sum", "ceph_rbd_write_bytes", unit_seconds=_NANOSECONDS
-)
+_OSD_READ: Final = _Names("ceph_osd_op_r_latency_count", "ceph_osd_op_r_latency_sum", "ceph_osd_op_r_out_bytes")
+_OSD_WRITE: Final = _Names("ceph_osd_op_w_latency_count", "ceph_osd_op_w_latency_sum", "ceph_osd_op_w_in_bytes")
+_RBD_READ: Final = _Names("ceph_rbd_read_latency_count", "ceph_rbd_read_latency_sum", "ceph_rbd_read_bytes")
+_RBD_WRITE: Final = _Names("ceph_rbd_write_latency_count", "ceph_rbd_write_latency_sum", "ceph_rbd_write_bytes")
 
-_OF_IMAGES: Final = frozenset((*_RBD_READ[:3], *_RBD_WRITE[:3]))
-_OF_DAEMONS: Final = frozenset((*_OSD_READ[:3], *_OSD_WRITE[:3], _COMMIT, _IN_PROGRESS, _UP, _OTHER_OPERATIONS))
+_OF_IMAGES: Final = frozenset((*_RBD_READ, *_RBD_WRITE))
+_OF_DAEMONS: Final = frozenset((*_OSD_READ, *_OSD_WRITE, _COMMIT, _IN_PROGRESS, _UP, _OTHER_OPERATIONS))
 CEPH_NAMES: Final = _OF_IMAGES | _OF_DAEMONS | {_ROUND, _HEALTH, _CHECK, _ALL_SLOW, _DAEMON_HEALTH}
 """The names that are read here, for `parse_exposition(text, CEPH_NAMES)`."""
 
@@ -219,7 +213,7 @@ def _osds_above_zero(scrape: CephScrape, metric: str) -> frozenset[str]:
 def commit_latencies_seconds(scrape: CephScrape) -> Mapping[str, float]:
     """OSD → how long its own disk took for the last commits; those that committed nothing lately are left out."""
     latencies = scrape.values.get(_COMMIT, {})
-    return {key[0]: value * _MILLISECONDS for key, value in latencies.items() if value > 0}
+    return {key[0]: value * factor(_COMMIT) for key, value in latencies.items() if value > 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +248,7 @@ class _Between:
         """What was added to all counters of one direction."""
         if self.earlier is None:
             return Unknown("only one scrape so far")
-        added = self._added(names[:3], key)
+        added = self._added(names, key)
         if isinstance(added, Unknown):
             return added
         operations, latency, size = added

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from collector.catalogue import accelerators as names
+from collector.catalogue.spellings.index import names_of
+from collector.catalogue.spellings.nvidia import DCGM
+from collector.model.accelerator import GpuReading
 from collector.model.reading import Known, Reading, Unknown
-from collector.parse.dcgm import GpuReading, gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import Exposition, Sample
 from collector.sources.errors import SourceError
 from collector.sources.prometheus import Prometheus
 
-_ACTIVITY: Final = ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_DEV_GPU_UTIL")
-_LAST_XID: Final = "DCGM_FI_DEV_XID_ERRORS"
+_ACTIVITY: Final = names_of(DCGM, names.ACTIVE, names.MULTIPROCESSOR, names.UTILIZATION)
+_LAST_XID: Final = names_of(DCGM, names.LAST_ERROR)[0]
 
 
 def read_gpus(prometheus: Prometheus, window_seconds: float) -> Reading[tuple[GpuReading, ...]]:

@@ -34,6 +34,7 @@ from urllib3.exceptions import (
 )
 
 from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, read_body
+from collector.sources.network_words import network_words
 
 _ACCEPT: Final = "text/plain;version=0.0.4,text/plain;q=0.5"
 _TEXT_TYPES: Final = frozenset({"", "text/plain", "application/openmetrics-text", "application/octet-stream"})
@@ -80,6 +81,8 @@ class ScrapeLimits:
     read_seconds: float = 5.0
     total_seconds: float = 10.0
     body_bytes: int = 16 * 1024 * 1024
+    whole_last_line: bool = True
+    """An answer that ends inside a line fails; else its whole lines are still worth reading."""
 
 
 def target_label(url: str) -> str:
@@ -113,8 +116,8 @@ class Scraper:
         except BodyTooSlowError as error:
             return ScrapeFailed(ScrapeFault.TIMEOUT, f"{url}: {error} ({self._limits.total_seconds:g} s)")
         except (HTTPError, OSError) as error:
-            return ScrapeFailed(_fault_of(error), f"{url}: {_first_line(error)}")
-        problem = _problem_of(body)
+            return ScrapeFailed(_fault_of(error), f"{url}: {network_words(error)}")
+        problem = _problem_of(body, self._limits.whole_last_line)
         if isinstance(problem, ScrapeFailed):
             return ScrapeFailed(problem.fault, f"{url}: {problem.sentence}")
         return Scrape(problem, time.monotonic() - started)
@@ -162,7 +165,7 @@ def _refuse_other_answers(response: urllib3.BaseHTTPResponse) -> None:
         raise _Refused(ScrapeFault.NOT_TEXT, f"content type {kind}, expected text/plain")
 
 
-def _problem_of(body: bytes) -> str | ScrapeFailed:
+def _problem_of(body: bytes, whole_last_line: bool) -> str | ScrapeFailed:
     """The text of a body, or why it is not the whole text of an exporter."""
     if not body.strip():
         return ScrapeFailed(ScrapeFault.EMPTY, "an empty answer")
@@ -172,7 +175,7 @@ def _problem_of(body: bytes) -> str | ScrapeFailed:
         return ScrapeFailed(ScrapeFault.NOT_TEXT, f"not UTF-8 at byte {error.start}")
     if "\0" in text or text.lstrip().startswith("<"):
         return ScrapeFailed(ScrapeFault.NOT_TEXT, "markup or binary data, expected exposition text")
-    if not text.endswith("\n"):
+    if whole_last_line and not text.endswith("\n"):
         # Every line of the format ends with a line feed; without a length in the headers this is the only sign.
         return ScrapeFailed(ScrapeFault.CUT_OFF, "the answer ends in the middle of a line")
     return text
@@ -201,10 +204,6 @@ def _fault_of(error: Exception) -> ScrapeFault:
         inner = seen.args[-1] if isinstance(seen, ProtocolError) and seen.args else None
         seen = inner if isinstance(inner, BaseException) else seen.__cause__
     return ScrapeFault.REFUSED
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 class _HeadersInTime(HTTPConnection):

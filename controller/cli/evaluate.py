@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from controller.cli.options import Format
 from controller.cli.output import FINDINGS, Output, console, left, print_json, right, table, talk
+from controller.cli.values import path_for
 
 if TYPE_CHECKING:
     from controller.evaluate.recipe import Tell
@@ -28,6 +29,8 @@ def evaluate(
         Path | None,
         typer.Option(
             "--traces",
+            parser=path_for("--traces"),
+            metavar="FOLDER",
             envvar="TRIMTAB_TRACES",
             help="Folder with one folder per public trace. [default: traces, shared/traces or ../shared/traces]",
             show_default=False,

@@ -11,9 +11,11 @@ from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import told
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
 from controller.cli.steering import NAMESPACE, Baseline, Namespace
+from controller.cli.values import words_for
 from controller.knobs import own
 from controller.policy.change import Change
 from controller.runtime.control import BaselineSource, Control, write_control
@@ -24,8 +26,18 @@ _TRIES = 5
 
 
 def revert(
-    change: Annotated[str | None, typer.Argument(help="Id of the change, or its beginning.")] = None,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="All changes of this tenant.")] = None,
+    change: Annotated[
+        str | None,
+        typer.Argument(
+            parser=words_for("CHANGE", "the beginning of a change's id"), help="Id of the change, or its beginning."
+        ),
+    ] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant", parser=words_for("--tenant", "the name of a tenant"), help="All changes of this tenant."
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Kill switch: pause, then write the whole baseline.")
     ] = False,
@@ -88,7 +100,7 @@ def _marked(
         return tenant is None or change.tenant == tenant
 
     if identifier is not None and store.load().find(identifier) is None:
-        raise InputError((Mistake("change", repr(identifier), "the beginning of exactly one change's id"),))
+        raise InputError((Mistake("change", told(identifier), "the beginning of exactly one change's id"),))
     for _ in range(_TRIES):
         try:
             return sent_back(store, wanted, because, hard=hard)

@@ -15,10 +15,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from collector.model.quantities import format_duration
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
 from controller.cli.options import Format
 from controller.cli.output import Output, console, left, print_json, right, table
+from controller.cli.values import path_for
+from controller.files.reading import read_text
 from controller.simulate.baselines import NATIVE, Baseline, Conditions, Engine, Placement
-from controller.traces.rows import read_text
 
 if TYPE_CHECKING:
     from controller.evaluate.steered_trace import Steering
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
     from controller.simulate.outcome import TenantOutcome
 
 
-TracePath: TypeAlias = Annotated[Path, typer.Option("--trace", help="The recorded workload, plain or gzip.")]
+TracePath: TypeAlias = Annotated[
+    Path,
+    typer.Option("--trace", parser=path_for("--trace"), metavar="FILE", help="The recorded workload, plain or gzip."),
+]
 FormatName: TypeAlias = Annotated[
     str | None, typer.Option("--format", help="Its format; a wrong name lists all. [default: told by its columns]")
 ]
@@ -35,7 +40,12 @@ Finish: TypeAlias = Annotated[str | None, typer.Option("--to", help="Only jobs b
 EngineChoice: TypeAlias = Annotated[Engine, typer.Option("--engine", help="Whose rules apply.")]
 QuotaPath: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--quotas", help="CSV with tenant and gpus. [default: by each tenant's mean demand, at load 0.7]"),
+    typer.Option(
+        "--quotas",
+        parser=path_for("--quotas"),
+        metavar="FILE",
+        help="CSV with tenant and gpus. [default: by each tenant's mean demand, at load 0.7]",
+    ),
 ]
 Capacity: TypeAlias = Annotated[
     float, typer.Option("--capacity", min=0.001, help="Size of the cluster: every quota is scaled, in whole nodes.")
@@ -52,7 +62,12 @@ PolicyName: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Draws when each job saves its work.")]
 PlotPath: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--plot", help="Also draw it: a file that ends in .png or .html; needs trimtab\\[charts]."),
+    typer.Option(
+        "--plot",
+        parser=path_for("--plot"),
+        metavar="FILE",
+        help="Also draw it: a .png or .html file; needs trimtab\\[charts].",
+    ),
 ]
 
 
@@ -74,8 +89,8 @@ def simulate(
     """Run a recorded workload under a setting, and say who would have waited how long.
 
     Policies: static (each tenant its quota), pool (one queue, no quota), kueue-fixed (borrow and reclaim), strict
-    (priority evicts at once), edf (earliest deadline first), trimtab (as it is shipped), or a file with a Policy, run as
-    if in mode Enforce. Formats: philly, chronus, muri, elasticflow, shockwave, openb, and your own as CSV with the
+    (priority evicts at once), edf (earliest deadline first), trimtab (as it is shipped), or a file with a Policy, run
+    as if in mode Enforce. Formats: philly, chronus, muri, elasticflow, shockwave, openb, and your own as CSV with the
     columns tenant, submitted, run_seconds and gpus.
 
     Example: trimtab simulate --trace philly.csv.gz --quotas philly_vc.csv --capacity 0.25 --from 2017-10-01
@@ -120,10 +135,12 @@ def _policy(said: str, engine: Engine) -> Baseline | Steering:
     if engine is Engine.KUEUE and said == "trimtab":
         return Steering(SHIPPED)
     if engine is Engine.KUEUE and path.is_file():
-        documents = parse_documents(read_text(path), said)
+        documents = parse_documents(read_text(path, "a Policy document", "--policy"), said)
         return Steering(documents.policy, said, documents.site.tiers)
     also = ", trimtab, or a file with a Policy" if engine is Engine.KUEUE else ""
-    raise InputError((Mistake("--policy", said, f"with engine {engine.value} one of {', '.join(known)}{also}"),))
+    raise InputError(
+        (Mistake("--policy", printable(said), f"with engine {engine.value} one of {', '.join(known)}{also}"),)
+    )
 
 
 def _drawer(plot: Path) -> Callable[[TraceRun], None]:
@@ -138,7 +155,7 @@ def _moment(option: str, text: str | None, otherwise: float) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise InputError((Mistake(option, text, "an ISO date or time such as 2017-10-01"),)) from error
+        raise InputError((Mistake(option, printable(text), "an ISO date or time such as 2017-10-01"),)) from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 

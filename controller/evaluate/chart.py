@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from controller.api.errors import InputError, Mistake
 from controller.evaluate.trace_run import TraceRun
+from controller.files.reading import mistaken, trouble_in_words
 from controller.simulate.batch_setting import NEVER
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#
 def drawer(path: Path) -> Callable[[TraceRun], None]:
     """What draws a run into that file. Raises InputError at once when it could not."""
     if path.suffix not in (".png", ".html"):
-        raise InputError((Mistake("--plot", str(path), "a file that ends in .png or .html"),))
+        raise mistaken(path, "another kind of file", "a file that ends in .png or .html", "--plot")
     if find_spec("matplotlib") is None:
         raise InputError((Mistake("--plot", "no matplotlib installed", "pip install 'trimtab[charts]'"),))
     if not path.absolute().parent.is_dir():
-        raise InputError((Mistake("--plot", str(path), "a folder that is there"),))
+        raise mistaken(path, "a folder that is not there", "a file in a folder that is there", "--plot")
     return lambda run: _write(path, run)
 
 
@@ -43,7 +44,7 @@ def _write(path: Path, run: TraceRun) -> None:
         else:
             path.write_text(_page(figure, run), encoding="utf-8")
     except OSError as error:
-        raise InputError((Mistake("--plot", str(path), f"a file to write to ({error.strerror})"),)) from error
+        raise mistaken(path, trouble_in_words(error), "a file to write to", "--plot") from error
 
 
 def _page(figure: Figure, run: TraceRun) -> str:

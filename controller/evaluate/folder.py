@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
 
 USUAL = (Path("traces"), Path("shared/traces"), Path("../shared/traces"))
 """Where the folder is looked for when nobody says where it is."""
@@ -23,7 +24,7 @@ class TraceFolder:
         if said is None:
             return cls(next((path for path in USUAL if path.is_dir()), None))
         if not said.is_dir():
-            raise InputError((Mistake("--traces", str(said), "a folder with one folder per trace"),))
+            raise InputError((Mistake("--traces", printable(str(said)), "a folder with one folder per trace"),))
         return cls(said)
 
     def file(self, name: str) -> Path:
@@ -35,13 +36,13 @@ class TraceFolder:
         for path in (plain, packed):
             if path.is_file():
                 return path
-        raise InputError((Mistake("--traces", str(plain), "this file, plain or with .gz"),))
+        raise InputError((Mistake("--traces", printable(str(plain)), "this file, plain or with .gz"),))
 
     def files(self, name: str, prefix: str) -> tuple[Path, ...]:
         """All CSV files, plain or gzip, in a trace's folder whose names begin so. Raises InputError without any."""
         place = None if self.path is None else self.path / name
         found = () if place is None else sorted([*place.glob(f"{prefix}*.csv"), *place.glob(f"{prefix}*.csv.gz")])
         if not found:
-            value = "not given" if place is None else str(place)
+            value = "not given" if place is None else printable(str(place))
             raise InputError((Mistake("--traces", value, f"a folder {name} with files {prefix}*.csv or .csv.gz"),))
         return tuple(found)

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Final
 
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
 from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
@@ -22,7 +23,7 @@ RECIPES: Final = {
 def recipe_named(name: str) -> Recipe:
     """The recipe of that name. Raises InputError with the names there are."""
     if name not in RECIPES:
-        raise InputError((Mistake("NAME", name, f"one of {', '.join(sorted(RECIPES))}"),))
+        raise InputError((Mistake("NAME", printable(name), f"one of {', '.join(sorted(RECIPES))}"),))
     module, _, attribute = RECIPES[name].partition(":")
     found: Recipe = getattr(import_module(module), attribute)
     return found

@@ -6,10 +6,11 @@ intents, and `controller.runtime` writes objects until they agree with it. Equal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from collector.model.quantities import format_time
+from collector.model.quantities import counted, format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
 from controller.policy import strategies
@@ -136,12 +137,12 @@ def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | 
 
 
 def _told(proposal: Proposal) -> str:
-    finding, forecast = proposal.finding, proposal.forecast
+    finding, forecast, gpus = proposal.finding, proposal.forecast, counted(proposal.amount, "GPU")
     starts = f"{_named(forecast.ready)} can start by {format_time(forecast.ready_by)}"
     stays = f"{_named(forecast.stays)} keeps its place until {format_time(forecast.ready_by)} at least"
     may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"
     return (
-        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {proposal.amount} GPUs from "
+        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {gpus} from "
         f"{proposal.source_name} to {proposal.destination.name}, so that {starts if forecast.ready else stays}; {may}."
     )
 
@@ -183,7 +184,7 @@ def _sentence(snapshot: Snapshot, decisions: Sequence[Decision], ledger: Ledger)
         return decisions[0].sentence
     active = ledger.active
     if active:
-        return f"All objectives hold; {len(active)} change(s) in force, the next ends by {_next_end(active)}."
+        return f"All objectives hold; {counted(len(active), 'change')} in force, the next ends by {_next_end(active)}."
     return "All objectives hold; nothing to do."
 
 
@@ -196,4 +197,5 @@ def _wake_at(now: float, policy: Policy, ledger: Ledger) -> float:
     moments = [now + policy.cadence.tick_seconds]
     for change in ledger.active:
         moments += [change.expires_at, change.forecast.ready_by]
-    return min(moment for moment in moments if moment > now)
+    # Where even the tick is shorter than what a clock can tell apart, at once: always later than now.
+    return min((moment for moment in moments if moment > now), default=math.nextafter(now, math.inf))

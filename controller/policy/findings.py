@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
 from collector.model.snapshot import OtherCause, OtherKind, Snapshot, TenantPool, WaitingName, Work
 from collector.model.tenancy import ObjectiveKind
@@ -83,7 +83,7 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         name: WaitingName | Trouble = kind if kind is not None else Trouble.UNEXPLAINED
         confidence = Confidence.LIKELY if unsure else Confidence.KNOWN
         oldest = max(work.waited_seconds for work in works)
-        told = f"{state.tenant} lacks {state.shortfall} GPUs of pool {state.pool}, {name.value}; "
+        told = f"{state.tenant} lacks {counted(state.shortfall, 'GPU')} of pool {state.pool}, {name.value}; "
         told += f"{len(works)} overdue, the oldest for {format_duration(oldest)}. {works[0].why}"
         if others:
             cause, confidence = Cause(others[0].kind), Confidence.KNOWN

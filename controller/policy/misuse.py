@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot, TenantPool, Work, WorkPhase
 from controller.policy.change import Stage
@@ -31,7 +31,7 @@ def _thrashing(snapshot: Snapshot, ledger: Ledger) -> Iterator[Finding]:
             hit = tuple(works[key] for key in keys if key in works)
             if not hit:
                 continue
-            times = [f"{work.title} lost its place {ledger.evictions.hits(work.key)} times." for work in hit]
+            times = [f"{work.title} lost its place {counted(ledger.evictions.hits(work.key), 'time')}." for work in hit]
             sentence = f"{tenant} is in a preemption cycle: {told}. {times[0]}"
             evidence = (f"{told}.", *times)
             gpus = sum(work.gpus for work in hit)
@@ -63,8 +63,8 @@ def _hoarding(snapshot: Snapshot) -> Iterator[Finding]:
         idle, overdue = state.idle_held, all_overdue[state.pool] - state.overdue
         if not isinstance(idle, Known) or idle.value < 1 or not overdue:
             continue
-        held = f"{state.tenant} holds {idle.value:.0f} GPUs of pool {state.pool} that compute nothing"
-        sentence = f"{held}, while work of others for {overdue} GPUs is overdue."
+        held = f"{state.tenant} holds {counted(round(idle.value), 'GPU')} of pool {state.pool} that did nothing"
+        sentence = f"{held} for a while, while work of others for {counted(overdue, 'GPU')} is overdue."
         yield _about_workload(state, Trouble.HOARDING, (), sentence)
 
 
@@ -79,7 +79,7 @@ def _not_returned(snapshot: Snapshot, ledger: Ledger) -> Iterator[Finding]:
             continue
         told.add((state.tenant, state.pool))
         sentence = (
-            f"{state.tenant} still uses {change.given} GPUs of pool {state.pool} that were lent to it; "
+            f"{state.tenant} still uses {counted(change.given, 'GPU')} of pool {state.pool} that were lent to it; "
             f"their end was {format_duration(now - since)} ago (change {change.id})."
         )
         yield _about_workload(state, Trouble.NOT_RETURNED, (), sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from collector.model.quantities import format_time
+from collector.model.quantities import counted, format_time
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot, Work, WorkPhase
 from controller.api.policy import Policy
@@ -65,7 +65,9 @@ def _calmed(change: Change, snapshot: Snapshot) -> Change:
     now, alive = snapshot.taken_at, {work.key for work in snapshot.works}
     again = evictions_of(snapshot, change.forecast.stays) - change.stays_evictions_before
     if again > 0:
-        return _with(change, Verdict.NO_EFFECT, f"the named workloads lost their place {again} times more", now)
+        return _with(
+            change, Verdict.NO_EFFECT, f"the named workloads lost their place {counted(again, 'time')} more", now
+        )
     if not any(work.key in alive for work in change.forecast.stays):
         return _with(change, Verdict.CANNOT_TELL, "the named workloads are gone", now)
     if now < min(change.forecast.ready_by, change.expires_at):

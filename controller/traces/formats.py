@@ -6,10 +6,11 @@ in `FORMATS`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import isfinite
+from math import isfinite, nan
 from typing import Final, TypeAlias
 
 from controller.traces.trace import TraceJob
@@ -38,19 +39,32 @@ class Format:
     """For tables without a first line of names, parted by tabs: the names."""
 
 
+# Narrower than Python's own: no digits of other scripts, no underscores, no more digits than a count of GPUs has.
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|nan|inf", re.IGNORECASE)
+_WHOLE = re.compile(r"[-+]?[0-9]{1,9}(\.0+)?")
+_NO_TIME = "a time that is no time"
+
+
+def _value(text: str) -> float:
+    """The number that a text is; NaN for none."""
+    return float(text) if _NUMBER.fullmatch(text) else nan
+
+
 def _seconds(text: str) -> float | str:
     """A moment: seconds, or any ISO form; without time zone as if it were UTC."""
-    try:
-        number = float(text)
-    except ValueError:
-        pass
-    else:
-        return number if isfinite(number) else "a time that is no time"
+    number = _value(text)
+    if isfinite(number):
+        return number
     try:
         moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except ValueError:
-        return "a time that is no time"
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return _NO_TIME
+
+
+def _number(text: str, unit_seconds: float) -> float | str:
+    number = _value(text) * unit_seconds
+    return number if isfinite(number) else _NO_TIME
 
 
 def _job(
@@ -59,27 +73,17 @@ def _job(
     """What all formats ask of a job. `unit_seconds` is what one unit of `run` lasts."""
     if isinstance(submitted, str):
         return submitted
-    try:
-        run_seconds, whole = float(run) * unit_seconds, float(gpus)
-    except ValueError:
+    if not (_NUMBER.fullmatch(run) and _NUMBER.fullmatch(gpus)):
         return "duration or GPUs is no number"
+    run_seconds = float(run) * unit_seconds
     if not (isfinite(run_seconds) and run_seconds > 0):
         return "duration is not above 0"
-    if not (isfinite(whole) and whole.is_integer()):
+    if not _WHOLE.fullmatch(gpus):
         return "GPUs is no whole number"
+    whole = int(float(gpus))
     if whole < 1:
         return "GPUs is not above 0"
-    if not tenant:
-        return "no tenant"
-    return TraceJob(submitted, run_seconds, int(whole), tenant, 0, deadline)
-
-
-def _number(text: str, unit_seconds: float) -> float | str:
-    try:
-        number = float(text) * unit_seconds
-    except ValueError:
-        return "a time that is no time"
-    return number if isfinite(number) else "a time that is no time"
+    return TraceJob(submitted, run_seconds, whole, tenant, 0, deadline) if tenant else "no tenant"
 
 
 def _philly(row: Row) -> TraceJob | str:
@@ -91,7 +95,7 @@ def _own(row: Row) -> TraceJob | str:
     if isinstance(deadline, str):
         return "a deadline that is no time"
     priority = row.get("priority") or "0"
-    if not priority.removeprefix("-").isdecimal():
+    if not re.fullmatch(r"[-+]?[0-9]{1,9}", priority):
         return "priority is no whole number"
     job = _job(_seconds(row["submitted"]), row["run_seconds"], row["gpus"], row["tenant"], 1.0, deadline)
     return job if isinstance(job, str) or priority == "0" else _with_priority(job, int(priority))
@@ -135,7 +139,7 @@ def _openb(row: Row) -> TraceJob | str:
         return "never scheduled"
     begin, end = _number(row["scheduled_time"], 1.0), _number(row["deletion_time"], 1.0)
     if isinstance(begin, str) or isinstance(end, str):
-        return "a time that is no time"
+        return _NO_TIME
     return _job(_number(row["creation_time"], 1.0), str(end - begin), row["num_gpu"], row["qos"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.api.errors import InputError, Mistake
+from controller.files.reading import mistaken
 from controller.traces.rows import Rows
 
 _COUNTS = ("running_gpu_num", "pending_gpu_num", "idle_gpu_num")
@@ -33,7 +33,7 @@ def read_minutes(path: Path) -> TenantMinutes:
     rows = Rows.open(path)
     missing = [name for name in ("time", *_COUNTS) if name not in rows.columns]
     if missing:
-        raise InputError((Mistake(str(path), f"no column {', '.join(missing)}", "counts per minute as of Helios"),))
+        raise mistaken(path, f"no column {', '.join(missing)}", "counts per minute as of Helios")
     skipped: Counter[str] = Counter()
     found: dict[float, tuple[int, int, int]] = {}
     for _, row in rows:
@@ -47,7 +47,7 @@ def read_minutes(path: Path) -> TenantMinutes:
     if rows.broken:
         skipped[rows.broken] += 1
     if not found:
-        raise InputError((Mistake(str(path), "no minute that can be read", "at least one"),))
+        raise mistaken(path, "no minute that can be read", "at least one")
     times = tuple(sorted(found))
     running, pending, idle = zip(*(found[at] for at in times), strict=True)
     return TenantMinutes(path.name.partition(".")[0], times, running, pending, idle, dict(skipped))

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from controller.api.errors import InputError, Mistake
+from controller.files.reading import mistaken
 from controller.simulate.shares import GPUS_PER_NODE, Share, share_of
 from controller.traces.rows import Rows
 
@@ -33,7 +34,7 @@ def read_quotas(path: Path, gpus_per_node: int = GPUS_PER_NODE) -> tuple[Share, 
             raise InputError((Mistake(f"{path}:{number}", share.tenant, "each tenant once"),))
         shares[share.tenant] = share
     if not shares:
-        raise InputError((Mistake(str(path), "no tenant", "a line with tenant and gpus for each"),))
+        raise mistaken(path, "no tenant", "a line with tenant and gpus for each")
     return tuple(shares.values())
 
 
@@ -63,6 +64,6 @@ def _count(row: Mapping[str, str], column: str, place: str) -> int | None:
 
 
 def _whole(text: str, column: str, place: str) -> int:
-    if not (text.strip().isascii() and text.strip().isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise InputError((Mistake(f"{place}: {column}", text, "a whole number from 0 on"),))
     return int(text)

@@ -22,8 +22,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
+from controller.files.reading import mistaken
 from controller.traces.formats import FORMATS, Format
-from controller.traces.rows import Rows, read_text
+from controller.traces.rows import Rows, read_table
 from controller.traces.trace import Trace, TraceJob
 
 _TELEMETRY = ("running_gpu_num", "pending_gpu_num")
@@ -34,23 +36,30 @@ def read_trace(path: Path, form: str | None = None) -> Trace:
 
     Raises InputError when the file can not be read, is of no known format, lacks a column, or holds no job.
     """
-    text = read_text(path)
+    text = read_table(path)
     chosen = _detected(text, path) if form is None else format_named(form)
     rows = Rows(text, chosen.headless, "\t") if chosen.headless else Rows(text)
     missing = [name for name in chosen.columns if name not in rows.columns]
     if missing:
         expected = f"format {chosen.name}, with columns {', '.join(chosen.columns)}"
-        raise InputError((Mistake(str(path), f"no column {', '.join(missing)}", expected),))
+        raise mistaken(path, f"no column {', '.join(missing)}", expected)
     account = _Account()
     jobs = list(_jobs(chosen, rows, account))
     if rows.broken:
         account.skipped[rows.broken] += 1
     if not jobs:
-        raise InputError((Mistake(str(path), f"no job that can be read ({account.said()})", "at least one job"),))
+        found = "; ".join(in_words(account.skipped)) or "no rows"
+        raise mistaken(path, f"no job that can be read ({found})", "at least one job")
     late = sum(1 for one, other in pairwise(jobs) if other.submitted_seconds < one.submitted_seconds)
     jobs.sort(key=lambda job: job.submitted_seconds)
     notes = {"earlier than the row before it": late} if late else {}
     return Trace(tuple(jobs), dict(account.skipped), chosen.name, notes)
+
+
+def in_words(counts: Mapping[str, int]) -> list[str]:
+    """What was left out: "3 rows: no tenant", the most frequent reason first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [f"{count} row{'s' if count > 1 else ''}: {reason}" for reason, count in ordered]
 
 
 def format_named(name: str) -> Format:
@@ -58,7 +67,7 @@ def format_named(name: str) -> Format:
     for one in FORMATS:
         if one.name == name:
             return one
-    raise InputError((Mistake("--format", name, f"one of {', '.join(one.name for one in FORMATS)}"),))
+    raise InputError((Mistake("--format", printable(name), f"one of {', '.join(one.name for one in FORMATS)}"),))
 
 
 def _detected(text: str, path: Path) -> Format:
@@ -72,9 +81,9 @@ def _detected(text: str, path: Path) -> Format:
     if set(_TELEMETRY) <= set(head):
         found = "counts per minute and no jobs (Helios)"
     else:
-        said = "".join(letter if letter.isprintable() else "?" for letter in ", ".join(head[:6])[:120])
+        said = printable(", ".join(head[:6])[:120])
         found = f"a first line that no known format has ({said or 'empty'})"
-    raise InputError((Mistake(str(path), found, f"a trace of jobs: {', '.join(one.name for one in FORMATS)}"),))
+    raise mistaken(path, found, f"a trace of jobs: {', '.join(one.name for one in FORMATS)}")
 
 
 @dataclass(slots=True)
@@ -83,10 +92,6 @@ class _Account:
 
     skipped: Counter[str] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
-
-    def said(self) -> str:
-        """In words."""
-        return ", ".join(f"{count} rows: {reason}" for reason, count in self.skipped.items()) or "no rows"
 
     def is_second(self, row: Mapping[str, str], column: str | None) -> bool:
         """Whether a row of that name was there before."""

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
-from controller.api.errors import InputError, Mistake
+from controller.files.reading import read_packed
 
-_GZIP = b"\x1f\x8b"
+MOST_BYTES: Final = 2**30
+_EXPECTED: Final = "a table as text, plain or gzip"
 
 
-def read_text(path: Path) -> str:
+def read_table(path: Path) -> str:
     """The whole file as text. Raises InputError when it can not be read.
 
     Where only its gzip is there (the name and .gz), that is read. UTF-8 with or without mark, UTF-16 with mark; what is
     neither is taken as Latin-1, in which every byte is a letter.
     """
-    try:
-        packed = path.with_name(path.name + ".gz")
-        data = (packed if packed.is_file() and not path.exists() else path).read_bytes()
-        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (OSError, EOFError, zlib.error) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else "a gzip file that is cut or damaged"
-        raise InputError((Mistake(str(path), said, "a table as text, plain or gzip"),)) from error
+    packed = path.with_name(path.name + ".gz")
+    plain = read_packed(packed if packed.is_file() and not path.exists() else path, _EXPECTED, MOST_BYTES)
     encoding = "utf-16" if plain.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
     try:
         return plain.decode(encoding)
@@ -49,7 +44,7 @@ class Rows:
     @classmethod
     def open(cls, path: Path) -> Rows:
         """A CSV file whose first line names its columns."""
-        return cls(read_text(path))
+        return cls(read_table(path))
 
     def __iter__(self) -> Iterator[tuple[int, Mapping[str, str]]]:
         """Rows that hold anything; blank lines are no rows."""
@@ -60,7 +55,7 @@ class Rows:
                     cells += [""] * (len(names) - len(cells))
                     yield self._reader.line_num, dict(zip(names, map(str.strip, cells), strict=False))
         except csv.Error as error:
-            self.broken = f"the rest, from line {self._reader.line_num} on: {error}"
+            self.broken = f"this and all after line {self._reader.line_num}: {error}"
 
     def _head(self) -> tuple[str, ...]:
         try:

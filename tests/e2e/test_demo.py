@@ -55,7 +55,7 @@ def test_the_demo_shows_an_alert_a_change_that_helped_and_slow_storage_left_alon
     assert nothing_is_left(tmp_path, started)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_all_that_was_started(tmp_path: Path, number: signal.Signals) -> None:
     process = start(tmp_path)
     assert process.stderr is not None
@@ -82,9 +82,9 @@ def test_a_killed_demo_leaves_no_process_behind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--for", "soon"), "--for: got 'soon'"),
-        (("--for", "0s"), "a duration above 0"),
-        (("--listen", "nowhere"), "--listen: got 'nowhere'"),
+        (("--for", "soon"), "--for: got soon, expected a duration"),
+        (("--for", "0s"), "a duration from 1s to 7d"),
+        (("--listen", "nowhere"), "--listen: got nowhere"),
         (("--trace", "absent.csv"), "absent.csv: got"),
     ],
 )

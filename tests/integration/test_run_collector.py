@@ -201,7 +201,7 @@ def test_a_broken_edit_of_the_documents_is_told_and_not_taken(collector: Collect
 
 @pytest.mark.kubernetes
 @pytest.mark.kueue
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_ends_in_order_when_asked(collector: Collector, number: signal.Signals) -> None:
     child = collector.service._child
     assert child is not None
@@ -213,13 +213,17 @@ def test_it_ends_in_order_when_asked(collector: Collector, number: signal.Signal
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("listen", "nowhere", "--listen: got 'nowhere', expected host:port"),
-        ("listen", "256.0.0.1:80", "--listen: got '256.0.0.1:80', expected an address that can be listened on"),
-        ("gpu_exporter", ["node-1:9400"], "--gpu-exporter: got 'node-1:9400', expected an address such as http://"),
-        ("gpu_exporter", ["http://[node"], "--gpu-exporter: got 'http://[node', expected an address such as http://"),
-        ("rdma_probes", Path("/no/probes.yaml"), "/no/probes.yaml: got no such file or directory, expected a file"),
-        ("rdma_probes", Path("/"), "/: got is a directory, expected a file that can be read"),
-        ("prometheus_url", "prometheus", "--prometheus-url: got 'prometheus', expected an address such as http://"),
+        ("listen", "nowhere", "--listen: got nowhere, expected host:port"),
+        (
+            "listen",
+            "256.0.0.1:80",
+            "--listen: got 256.0.0.1:80, expected an address to listen on",
+        ),
+        ("gpu_exporter", ["node-1:9400"], "--gpu-exporter: got node-1:9400, expected an address such as http://"),
+        ("gpu_exporter", ["http://[node"], "--gpu-exporter: got http://[node, expected an address such as http://"),
+        ("rdma_probes", Path("/no/probes.yaml"), "/no/probes.yaml: got no such file or folder, expected a file"),
+        ("rdma_probes", Path("/"), "/: got a folder, expected a file with YAML text"),
+        ("prometheus_url", "prometheus", "--prometheus-url: got prometheus, expected an address such as http://"),
     ],
 )
 def test_options_that_can_not_be_used_are_named(

@@ -126,7 +126,7 @@ def test_the_doorbell_can_only_be_rung(door: Door) -> None:
 
 def test_it_is_alive_at_once_and_ready_after_the_first_tick(door: Door) -> None:
     assert (door.get("/healthz").status, door.get("/readyz").status) == (200, 503)
-    assert door.status() == {"schema_version": 1, "ready": False, "waiting": ""}
+    assert door.status() == {"schema_version": 1, "ready": False, "waiting": "", "notice": ""}
     door.ticks(1)
     assert (door.get("/healthz").status, door.get("/readyz").status) == (200, 200)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from collector.model.quantities import counted
 from collector.model.reading import Known
 from collector.model.snapshot import TenantPool, Work, WorkPhase
 from controller.policy.change import Forecast
@@ -90,7 +91,8 @@ def _covered(finding: Finding, view: View, cycle: Cycle, claim: _Claim) -> Propo
         strangers = [work.title for work in proposal.victims.works if work.tenant not in cycle.parties]
         if not strangers:
             return replace(proposal, works=claim.stays, forecast=_forecast(proposal.forecast, claim.stays))
-    sentence = f"{amount} GPUs would end it, and neither the shared part nor a party of the cycle has so many to give."
+    wanted = counted(amount, "GPU")
+    sentence = f"{wanted} would end it, and neither the shared part nor a party of the cycle has so many to give."
     return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
 
 

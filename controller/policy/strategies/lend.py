@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collector.model.quantities import counted
 from collector.model.reading import Known
 from collector.model.snapshot import WaitingName
 from controller.policy.borrowing import already_over, idle_gpus, refused_by_cap
@@ -40,7 +41,7 @@ def _raised_cap(finding: Finding, view: View) -> Proposal | NoProposal | None:
     works, amount = prefix(refused, already_over(state, cap.observed.value), min(most, idle))
     if not works:
         sentence = (
-            f"{refused[0].title} needs {refused[0].gpus} GPUs; {idle} are idle and {most} are allowed in one step."
+            f"{refused[0].title} needs {counted(refused[0].gpus, 'GPU')}; idle: {idle}, allowed: {most} in one step."
         )
         return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
     forecast = Forecast(tuple(reference(work) for work in works), view.terms.now + view.terms.trial_seconds)

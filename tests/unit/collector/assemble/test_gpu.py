@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.assemble.gpu import IDLE_BELOW_RATIO, GpuMemory
+from collector.model.accelerator import GpuHolder, GpuReading
 from collector.model.reading import Known, Reading, Unknown
-from collector.parse.dcgm import GpuHolder, GpuReading, gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
 
 NOW = 1_700_000_000.0

@@ -11,7 +11,7 @@ from collector.assemble.infer import infer_site
 from collector.model.objects import Node
 from collector.model.reading import Known
 from collector.model.snapshot import Evidence
-from collector.parse.dcgm import gpu_readings
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
 from tests.pictures import NOW, PictureMaker
 
@@ -128,6 +128,13 @@ def test_a_sick_device_counts_once_whoever_holds_it() -> None:
 
 def test_errors_of_programs_make_no_device_sick() -> None:
     assert sick_devices(_devices(_device("n0", 0, xid=31), _device("n0", 1, xid=13))) == ()
+
+
+def test_a_device_that_its_exporter_calls_broken_is_sick_without_a_code() -> None:
+    broken = gpu_readings(parse_exposition('gpu_health{gpu_id="1",gpu_uuid="u1",hostname="n0"} 0\n'))
+    well = gpu_readings(parse_exposition('gpu_health{gpu_id="2",gpu_uuid="u2",hostname="n0"} 1\n'))
+    found = sick_devices(Devices(Known((*broken, *well))))
+    assert [(one.node, one.index, one.xid) for one in found] == [("n0", "1", None)]
 
 
 def test_a_sick_device_that_the_node_no_longer_offers_is_still_counted() -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import GpuUse, gpu_use, with_idle_held
+from collector.model.accelerator import GpuHolder, GpuReading
 from collector.model.objects import Node, Picture, Pod
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Snapshot
-from collector.parse.dcgm import GpuHolder, GpuReading
 from tests.unit.collector.exporter.published import NOW, snapshot
 
 MISSING = Unknown("not exported")
@@ -20,7 +20,6 @@ GPU = "nvidia.com/gpu"
 
 def device(number: int, activity: Reading[float], pod: str = "train-0") -> GpuReading:
     holders = (GpuHolder("vision-train", pod, "main"),)
-    facts = dict.fromkeys(("memory_used_bytes", "memory_total_bytes", "power_watts", "temperature_celsius"), MISSING)
     return GpuReading(
         uuid=f"GPU-{number}",
         index=str(number),
@@ -31,8 +30,11 @@ def device(number: int, activity: Reading[float], pod: str = "train-0") -> GpuRe
         holders=holders,
         activity_ratio=activity,
         utilization_ratio=MISSING,
+        memory_used_bytes=MISSING,
+        memory_total_bytes=MISSING,
+        power_watts=MISSING,
+        temperature_celsius=MISSING,
         last_xid_code=MISSING,
-        **facts,
     )
 
 

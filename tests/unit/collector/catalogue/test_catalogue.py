@@ -9,8 +9,9 @@ import pytest
 from collector.catalogue.docs import metrics_page, table
 from collector.catalogue.index import CATALOGUE, find, problems
 from collector.catalogue.metric import LABELS, Kind, Metric, Source, Unit
+from collector.catalogue.spelling import Vocabulary
+from collector.catalogue.spellings.index import VOCABULARIES
 from collector.model.snapshot import WaitingName
-from collector.parse.dcgm import DCGM_NAMES
 
 SOUND = Metric("trimtab_queue_oldest_pending_seconds", Kind.GAUGE, Unit.SECONDS, ("cluster",), Source.COLLECTOR, "Age.")
 # What people and other programs were promised; a change here breaks their queries.
@@ -66,8 +67,13 @@ def test_the_names_of_waiting_are_those_of_the_model() -> None:
     assert LABELS["waiting"].values == tuple(WaitingName)
 
 
-def test_every_dcgm_name_that_is_parsed_is_in_the_catalogue() -> None:
-    assert [name for name in DCGM_NAMES if find(name) is None] == []
+@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.source)
+def test_every_spelling_of_others_becomes_a_name_of_the_catalogue_and_stands_once(vocabulary: Vocabulary) -> None:
+    theirs = [spelling.theirs for spelling in vocabulary.spellings]
+    assert len(theirs) == len(set(theirs))
+    assert [one.theirs for one in vocabulary.spellings if one.ours and find(one.ours) is None] == []
+    keys = {label for one in vocabulary.spellings for label, _ in (*one.labels, *one.keeps)}
+    assert keys | set(vocabulary.renames.values()) <= set(LABELS)
 
 
 @pytest.mark.parametrize("window", ["5m", "28d", "1h30m", "500ms"])

@@ -66,7 +66,7 @@ def test_with_most_exporters_gone_the_source_is_not_called_read() -> None:
 def test_a_text_of_something_else_is_no_reading() -> None:
     gpus, health = exporters({ONE: "node_load1 0.5\n", TWO: "??? 1\n"})
     failures = gpus.read()
-    assert "is this the address of a dcgm-exporter?" in failures[ONE]
+    assert "is this the address of a GPU exporter?" in failures[ONE]
     assert "not in the Prometheus text format" in failures[TWO]
     assert health.state().errors == {
         ("dcgm", "node-1:9400", "malformed"): 1,

@@ -90,7 +90,7 @@ def test_rubbish_on_the_port_does_not_end_the_server(served: Served) -> None:
 
 def test_a_port_in_use_is_said_before_anything_starts(served: Served) -> None:
     second = HttpServer(metrics_app(CollectorRegistry(), lambda: True), Address("127.0.0.1", served.server.port))
-    with pytest.raises(ListenError, match=f"127.0.0.1:{served.server.port}: "):
+    with pytest.raises(ListenError, match="something listens there already"):
         second.start()
     second.stop()
 

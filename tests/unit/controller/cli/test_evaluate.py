@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from types import ModuleType
+from typing import NamedTuple, TypeAlias
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from controller.cli.main import build, run
+from controller.cli.main import run
 from controller.evaluate import registry
 from controller.evaluate.folder import TraceFolder
 from controller.evaluate.recipe import Goal, Outcome, Recipe, Run, Sense
@@ -31,11 +32,27 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     return results
 
 
-def called(*arguments: str) -> Result:
-    return CliRunner().invoke(build(["evaluate"]), ["evaluate", *arguments])
+class Called(NamedTuple):
+    """How a call ended, and what it wrote."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
 
 
-def test_a_goal_that_is_met_ends_with_zero(measured: dict[str, float]) -> None:
+Call: TypeAlias = Callable[..., Called]
+
+
+@pytest.fixture
+def called(capsys: pytest.CaptureFixture[str]) -> Call:
+    def call(*arguments: str) -> Called:
+        code = run(["evaluate", *arguments])
+        return Called(code, *capsys.readouterr())
+
+    return call
+
+
+def test_a_goal_that_is_met_ends_with_zero(called: Call, measured: dict[str, float]) -> None:
     measured["waits_seconds"] = 3.0
     result = called("tried", "--seeds", "2")
     assert result.exit_code == 0
@@ -44,7 +61,7 @@ def test_a_goal_that_is_met_ends_with_zero(measured: dict[str, float]) -> None:
     assert "seeds_seen: 2" in result.stdout
 
 
-def test_a_goal_that_is_missed_ends_with_one_and_says_which(measured: dict[str, float]) -> None:
+def test_a_goal_that_is_missed_ends_with_one_and_says_which(called: Call, measured: dict[str, float]) -> None:
     measured["other_ratio"] = 3.0
     result = called("tried")
     assert result.exit_code == 1
@@ -52,7 +69,7 @@ def test_a_goal_that_is_missed_ends_with_one_and_says_which(measured: dict[str, 
     assert "none" in result.stdout
 
 
-def test_scripts_get_a_document_in_either_case(measured: dict[str, float]) -> None:
+def test_scripts_get_a_document_in_either_case(called: Call, measured: dict[str, float]) -> None:
     measured["waits_seconds"] = 30.0
     result = called("tried", "-o", "json")
     document = json.loads(result.stdout)

@@ -6,8 +6,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from collector.model.reading import Known
+from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.ceph import CEPH_NAMES, CephReadings, ceph_readings, ceph_scrape
-from collector.parse.dcgm import DCGM_NAMES, gpu_readings
 from collector.parse.exposition import parse_exposition, scrape_problem
 from controller.demo.ceph_model import CephModel
 from controller.demo.ceph_text import ceph_text
@@ -67,7 +67,7 @@ def test_every_page_is_text_that_prometheus_reads() -> None:
 
 def test_each_gpu_has_a_line_and_those_of_gangs_their_holder() -> None:
     cluster = LiveCluster(DEMO_SITE, arranged(1), 120.0, 1, lambda: 1_750_000_000.0)
-    found = gpu_readings(parse_exposition(cluster.gpu_text(), DCGM_NAMES))
+    found = gpu_readings(parse_exposition(cluster.gpu_text()))
     assert len(found) == 64
     held = sum(view.held for view in cluster.tenants())
     assert 0 < held <= 64

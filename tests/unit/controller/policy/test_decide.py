@@ -77,7 +77,7 @@ def test_a_finding_must_be_seen_twice_in_a_row() -> None:
     assert code(steers.tick()) == "NOT_CONFIRMED"
     outcome = steers.tick()
     assert code(outcome) == "NOT_CONFIRMED"
-    assert "Seen in 2 of 3 ticks (it came and went 1 times of late)." in outcome.sentence
+    assert "Seen in 2 of 3 ticks (it came and went 1 time of late)." in outcome.sentence
     assert code(steers.tick()) == "MADE"
 
 
@@ -389,3 +389,9 @@ def test_late_work_that_stands_is_served_although_it_was_handed_in_anew() -> Non
     assert code(steers.tick()) == "TREMBLING"
     world.passes(3 * MINUTE)
     assert code(steers.tick()) == "MADE"
+
+
+def test_a_tick_shorter_than_the_clock_can_tell_apart_still_wakes_later() -> None:
+    tiny = replace(ENFORCE, cadence=replace(ENFORCE.cadence, tick_seconds=1e-300))
+    world = starving_world()
+    assert Steering(world, tiny).tick().wake_at > world.now

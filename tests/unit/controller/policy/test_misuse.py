@@ -37,7 +37,7 @@ def test_who_holds_idle_gpus_while_work_of_others_is_overdue_hoards() -> None:
     assert (finding.tenant, finding.pool, finding.cause) == ("nlp", "h100", Cause.WORKLOAD)
     assert (finding.confidence, finding.evidence) == (Confidence.KNOWN, (finding.sentence,))
     assert finding.sentence == (
-        "nlp holds 6 GPUs of pool h100 that compute nothing, while work of others for 8 GPUs is overdue."
+        "nlp holds 6 GPUs of pool h100 that did nothing for a while, while work of others for 8 GPUs is overdue."
     )
 
 

@@ -154,7 +154,7 @@ def test_a_cycle_that_ended_is_a_change_that_helped() -> None:
 def test_a_cycle_that_goes_on_is_a_change_without_effect_which_goes_back() -> None:
     change = settled(steering(fighting(), "guard"), again=True)
     assert change.verdict is Verdict.NO_EFFECT
-    assert change.verdict_reason == "the named workloads lost their place 1 times more"
+    assert change.verdict_reason == "the named workloads lost their place 1 time more"
     assert change.stage in (Stage.RETURNING, Stage.ENDED)
 
 

@@ -37,6 +37,10 @@ def test_gzip_and_a_byte_order_mark_and_other_column_orders_are_understood(tmp_p
         ("yesterday,5,1,5,a", "a time that is no time"),
         ("1970-01-01,five,1,5,a", "duration or GPUs is no number"),
         ("1970-01-01,5,1.5,5,a", "GPUs is no whole number"),
+        ("1970-01-01,\u0665,1,5,a", "duration or GPUs is no number"),
+        ("1970-01-01,5,1_0,5,a", "duration or GPUs is no number"),
+        ("1970-01-01,5,1000000000000,5,a", "GPUs is no whole number"),
+        ("0001-01-01T00:00:00+14:00,5,0,5,a", "GPUs is not above 0"),
         ("1970-01-01,-5,1,5,a", "duration is not above 0"),
         ("1970-01-01,nan,1,5,a", "duration is not above 0"),
         ("1970-01-01,inf,1,5,a", "duration is not above 0"),
@@ -59,9 +63,12 @@ def test_a_row_that_can_not_be_read_is_counted_and_the_rest_is_kept(tmp_path: Pa
             "no column duration, expected format philly, with columns timestamp, duration",
         ),
         (HEAD, "no job that can be read (no rows)"),
-        (HEAD + "x,5,1,5,a\n", "1 rows: a time that is no time"),
-        (b"\x1f\x8b nothing packed", "expected a table as text, plain or gzip"),
-        (b"\x00\xff\xfe binary", "no known format has (?ÿþ binary)"),
+        (HEAD + "x,5,1,5,a\n", "(1 row: a time that is no time)"),
+        (HEAD + "x,5,1,5,a\ny,5,1,5,a\n1970-01-01,5,1,5,\n", "(2 rows: a time that is no time; 1 row: no tenant)"),
+        (b"\x1f\x8b nothing packed", "a gzip file that is cut off or damaged"),
+        (gzip.compress(HEAD.encode())[:-3], "a gzip file that is cut off or damaged"),
+        ('"' + "x" * 200_000, "a first line that no known format has (empty)"),
+        (b"\x00\xff\xfe binary", "no known format has"),
         ("time,running_gpu_num,pending_gpu_num\n", "counts per minute and no jobs (Helios)"),
     ],
 )
@@ -74,7 +81,7 @@ def test_what_is_no_trace_is_refused_with_its_path(tmp_path: Path, content: str 
 
 
 def test_an_absent_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file or folder"):
         read_trace(tmp_path / "absent.csv")
 
 

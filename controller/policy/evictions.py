@@ -46,12 +46,12 @@ class EvictionMemory:
 
     def advance(self, snapshot: Snapshot, window_seconds: float) -> EvictionMemory:
         """The memory after one more look: what was added, without what is older than the window or gone."""
-        now, live = snapshot.taken_at, {work.key for work in snapshot.works}
+        now, evicted = snapshot.taken_at, [work for work in snapshot.works if work.evictions_by]
+        live = {work.key for work in evicted}
         kept = [one for one in self.recent if now - one.at < window_seconds and one.key in live]
         if self.counted is not None:
-            kept += [new for work in snapshot.works for new in _added(work, self.counted.get(work.key, {}), now)]
-        counted = {work.key: dict(work.evictions_by) for work in snapshot.works if work.evictions_by}
-        return EvictionMemory(tuple(sorted(kept, key=_order)), counted)
+            kept += [new for work in evicted for new in _added(work, self.counted.get(work.key, {}), now)]
+        return EvictionMemory(tuple(sorted(kept, key=_order)), {work.key: dict(work.evictions_by) for work in evicted})
 
     def without(self, pool: str, tenants: Collection[str]) -> EvictionMemory:
         """Begin anew with these tenants: something was done about it, and only what happens from now on tells more."""

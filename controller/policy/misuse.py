@@ -24,8 +24,9 @@ def misuse(snapshot: Snapshot, ledger: Ledger | None) -> Sequence[Finding]:
 
 def _thrashing(snapshot: Snapshot, ledger: Ledger) -> Iterator[Finding]:
     """One finding for each tenant whose work is hit again and again: any of them may be the one to protect."""
-    works = {work.key: work for work in snapshot.works}
-    for cycle in cycles(ledger.evictions):
+    found = cycles(ledger.evictions)
+    works = {work.key: work for work in snapshot.works} if found else {}
+    for cycle in found:
         told = f"{_ring(cycle)} in pool {cycle.pool} within the last hour"
         for tenant, keys in cycle.victims.items():
             hit = tuple(works[key] for key in keys if key in works)

@@ -30,7 +30,12 @@ _PROBE_EVERY_SECONDS: Final = 60.0
 _BUSY_HOST_RATIO: Final = 0.02
 _PROGRAM_ERROR_XID: Final = 31
 _PROGRAM_ERROR_RATIO: Final = 0.01
-_KINDS: Final = {"ceph": OtherKind.CEPH, "rdma": OtherKind.RDMA}
+_KINDS: Final = {
+    "ceph": OtherKind.CEPH,
+    "rdma": OtherKind.RDMA,
+    "gpu": OtherKind.GPU_HEALTH,
+    "gangs": OtherKind.WORKLOAD,
+}
 _STANDS_BELOW_SPEED: Final = 0.01
 """A hung gang, for the simulator."""
 

@@ -88,7 +88,7 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         if others:
             cause, confidence = Cause(others[0].kind), Confidence.KNOWN
             told = f"{told} But: {_sentences(others)}"
-        elif maybe or _may_be_what_it_can_not_see(snapshot, state.tenant):
+        elif maybe or _may_be_what_can_not_be_seen(snapshot, state):
             cause, confidence = Cause.UNKNOWN, Confidence.UNSURE
             told = f"{told} Perhaps: {_sentences(maybe)}" if maybe else told
         elif kind is None:
@@ -100,10 +100,15 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         yield Finding(state.tenant, state.pool, name, cause, state.shortfall, works, told, confidence, evidence)
 
 
-def _may_be_what_it_can_not_see(snapshot: Snapshot, tenant: str) -> bool:
-    """Whether the tenant was promised something about storage or network that can not be judged now."""
-    owner = snapshot.site.tenant(tenant)
+def _may_be_what_can_not_be_seen(snapshot: Snapshot, state: TenantPool) -> bool:
+    """Whether something can not be judged now that concerns the tenant.
+
+    That is storage or network where it was promised something about them, and GPUs and gangs while it holds any.
+    """
+    owner = snapshot.site.tenant(state.tenant)
     kinds = {_PROVEN_BY.get(objective.kind) for objective in owner.objectives} if owner is not None else set()
+    if state.reserved:
+        kinds |= {OtherKind.GPU_HEALTH, OtherKind.WORKLOAD}
     return not kinds.isdisjoint(snapshot.evidence.not_ruled_out)
 
 

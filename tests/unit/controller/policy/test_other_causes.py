@@ -159,3 +159,13 @@ def test_late_work_of_which_nothing_tells_why_is_unexplained_and_held() -> None:
         Confidence.UNSURE,
     )
     assert outcome.ledger.changes == ()
+
+
+@pytest.mark.parametrize("kind", [OtherKind.GPU_HEALTH, OtherKind.WORKLOAD])
+def test_while_gpus_can_not_be_judged_who_holds_some_is_held(kind: OtherKind) -> None:
+    unseen = Evidence(not_ruled_out={kind: "it was last read 5m ago"})
+    outcome = decided(replace(starving(), evidence=unseen))
+    assert [one.refusal.code for one in outcome.decisions if one.refusal] == ["CAUSE_UNKNOWN"]
+    nothing_held = tuple(replace(one, reserved=0) for one in starving().tenants)
+    (finding,) = find(replace(starving(), tenants=nothing_held, evidence=unseen))
+    assert finding.cause is Cause.SCHEDULING

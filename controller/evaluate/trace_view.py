@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 from typing import Final
 
-from collector.assemble.waiting import named, naming_context
+from collector.assemble.waiting import Named, named, naming_context
 from collector.model.objects import Picture
 from collector.model.reading import Known
-from collector.model.snapshot import NodeState, PoolState, Snapshot, TenantPool, Work, WorkPhase
+from collector.model.snapshot import NodeState, PoolState, Snapshot, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Entitlement, Site, SizeClass, size_class
 from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import Sighting
@@ -65,7 +65,9 @@ class TraceView:
         state = PoolState(pool, self._nodes(used), Known(guarantees + sum(floats) + shared), used)
         context = naming_context(picture, {pool.name: state}, tenants, batch.now)
         works = [work for tenant in range(len(tenants)) for work in self._run(tenant, batch)]
-        works += [named(work, context) for tenant in range(len(tenants)) for work in self._head(tenant, batch)]
+        for number, tenant in enumerate(tenants):
+            if tenant.overdue:  # of others only the sums matter
+                works += self._head(number, batch, context)
         return Snapshot(batch.now, self.site, {pool.name: state}, tenants, tuple(works))
 
     def _entitlement(self, tenant: int) -> Entitlement:
@@ -104,17 +106,27 @@ class TraceView:
                 self._running[sighting.row] = (sighting.began_seconds or 0.0, work)
             yield work
 
-    def _head(self, tenant: int, batch: Batch) -> Iterator[Work]:
+    def _head(self, tenant: int, batch: Batch, context: Named) -> Iterator[Work]:
+        """Who is late is named as live. Of one queue all late work of one size has the same name and sentence."""
+        late: dict[int, Work] = {}
         for sighting in batch.waiting(tenant, NAMED_OF_A_QUEUE):
-            yield self._work(tenant, sighting, batch)
+            gpus = self.jobs.gpus[sighting.row]
+            if sighting.waited_seconds <= self._limits[tenant].get(gpus, inf):
+                yield self._work(tenant, sighting, batch, WaitingName.WITHIN_LIMIT)
+                continue
+            if gpus not in late:
+                late[gpus] = named(self._work(tenant, sighting, batch), context)
+            yield self._work(tenant, sighting, batch, late[gpus].waiting, late[gpus].why)
 
-    def _work(self, tenant: int, sighting: Sighting, batch: Batch) -> Work:
+    def _work(
+        self, tenant: int, sighting: Sighting, batch: Batch, waiting: WaitingName | None = None, why: str = ""
+    ) -> Work:
         row, owner, jobs = sighting.row, self.site.tenants[tenant], self.jobs
         gpus = jobs.gpus[row]
         size, limit = self._judged[tenant][gpus]
         pods = gpus if self.nodes is None else ceil(gpus / self.gpus_per_node)
         began, name = sighting.began_seconds, f"job-{row:07}"
-        evictors = batch.fates.evictors.get(row, {})
+        evictors = batch.fates.evictors.get(row)
         return Work(
             key=name,
             uid=name,
@@ -134,8 +146,10 @@ class TraceView:
             created_at=jobs.submit_seconds[row],
             waited_seconds=sighting.waited_seconds,
             limit_seconds=limit,
+            waiting=waiting,
+            why=why,
             evictions=sighting.evictions,
-            evictions_by={jobs.tenants[number]: count for number, count in evictors.items()},
+            evictions_by={jobs.tenants[one]: count for one, count in evictors.items()} if evictors else {},
             admitted_at=began,
             ready_at=began,
             nodes={} if began is None else self._places(row, gpus, batch),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,19 @@ class JobTable:
     def __len__(self) -> int:
         """How many jobs."""
         return len(self.submit_seconds)
+
+    def until(self, seconds: float) -> JobTable:
+        """The jobs handed in before that moment; they are in order of time."""
+        rows = bisect_left(self.submit_seconds, seconds)
+        return JobTable(
+            self.tenants,
+            self.submit_seconds[:rows],
+            self.run_seconds[:rows],
+            self.gpus[:rows],
+            self.tenant[:rows],
+            self.priority[:rows],
+            self.deadline_seconds[:rows],
+        )
 
     def in_order(self) -> JobTable:
         """The same by time of submission; jobs of one moment stay in their order."""

@@ -17,7 +17,7 @@ from controller.demo.scenery import DemoTenant, Scenery
 from controller.demo.story import WARM_SECONDS, Story
 from controller.simulate.cluster_spec import JobSpec, Submission
 from controller.simulate.generator import HOUR
-from controller.traces.philly_csv import TraceJob
+from controller.traces.trace import TraceJob
 
 _NODES: Final = 8
 _GPUS_PER_NODE: Final = 8

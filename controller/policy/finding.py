@@ -21,6 +21,8 @@ class Cause(StrEnum):
     RDMA = "rdma"
     CEPH = "ceph"
     WORKLOAD = "workload"
+    OTHER_SCHEDULER = "other-scheduler"
+    """Work in queues of Volcano or KAI: their shares are not ours to move."""
     UNKNOWN = "unknown"
 
 

@@ -80,6 +80,11 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
         works = queue_order(work for work in overdue if work.waiting is kind)
         if not works:
             continue
+        ours = tuple(work for work in works if work.scheduler is None)
+        if ours:
+            works = ours
+        elif cause is Cause.SCHEDULING:  # no float or cap of ours would start it
+            cause = Cause.OTHER_SCHEDULER
         name: WaitingName | Trouble = kind if kind is not None else Trouble.UNEXPLAINED
         confidence = Confidence.LIKELY if unsure else Confidence.KNOWN
         oldest = max(work.waited_seconds for work in works)

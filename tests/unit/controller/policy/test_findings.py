@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from collector.model.gangs import Scheduler
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Evidence, OtherCause, OtherKind, WaitingName
 from collector.model.tenancy import Objective, ObjectiveKind
@@ -170,3 +171,12 @@ def test_what_goes_on_comes_before_what_is_over() -> None:
     world.ends("vision/late")
     world.evidence = replace(world.evidence, other_causes={"nlp": (SLOW_DISK,)})
     assert [finding.tenant for finding in found(world)] == ["nlp", "vision"]
+
+
+def test_no_quota_of_ours_moves_for_work_in_queues_of_another_scheduler() -> None:
+    snapshot = Steering(starving_world()).look()[0]
+    foreign = replace(snapshot, works=tuple(replace(work, scheduler=Scheduler.VOLCANO) for work in snapshot.works))
+    assert [(finding.kind, finding.cause) for finding in find(snapshot)] == [(WaitingName.STARVED, Cause.SCHEDULING)]
+    assert [(finding.kind, finding.cause) for finding in find(foreign)] == [
+        (WaitingName.STARVED, Cause.OTHER_SCHEDULER)
+    ]

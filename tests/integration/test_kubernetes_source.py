@@ -143,7 +143,8 @@ def test_a_user_without_rights_is_told_which_kinds(plain: Testbed) -> None:
     api = connect(user.kubeconfig)
     picture = look_once(api, time.time())
     assert {"default"} <= picture.namespaces.keys()
-    assert {"pods", "jobs", "resourcequotas", "priorityclasses"} == picture.unreadable.keys()
+    hidden = {"pods", "jobs", "resourcequotas", "priorityclasses", "replicasets", "events"}
+    assert hidden == picture.unreadable.keys(), "what nobody serves is no right that is missing"
     assert "403 Forbidden: pods is forbidden" in picture.unreadable["pods"]
     with watching(api) as watch:
         wait_until(lambda: now_of(watch).unreadable.keys() == picture.unreadable.keys(), "the watch to say the same")

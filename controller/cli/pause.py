@@ -8,9 +8,13 @@ import typer
 
 from collector.sources.kubernetes_api import connect
 from controller.cli.options import Context, Kubeconfig
-from controller.cli.output import talk
+from controller.cli.output import REFUSED, talk
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.runtime.control import Control, write_control
+from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.reverting import lifted_latch
+
+_TRIES = 5
 
 
 def pause(
@@ -28,9 +32,21 @@ def pause(
 
 
 def resume(kubeconfig: Kubeconfig = None, context: Context = None, namespace: Namespace = NAMESPACE) -> None:
-    """Allow new changes again (a policy that is itself paused stays so).
+    """Allow new changes again (a policy that is itself paused stays so), also where a mistake of ours had latched them.
 
     Example: trimtab resume
     """
-    write_control(connect(kubeconfig, context), namespace, Control())
-    talk("Resumed.")
+    api = connect(kubeconfig, context)
+    write_control(api, namespace, Control())
+    reason = _lifted(LedgerStore(api, namespace))
+    talk(f"Resumed. A latch is lifted, which said: {reason}." if reason else "Resumed.")
+
+
+def _lifted(store: LedgerStore) -> str:
+    for _ in range(_TRIES):
+        try:
+            return lifted_latch(store)
+        except LedgerLost:
+            continue  # the controller wrote in between: look again
+    talk("Not paused any more, but the ledger kept changing, so a latch may still be there: try again.")
+    raise typer.Exit(REFUSED)

@@ -17,7 +17,7 @@ KEEP_ENDED = 60
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What the loop remembers between ticks. `changes` survives restarts; `confirmations` need not."""
+    """What the loop remembers between ticks. `changes` and `latched` survive restarts; `confirmations` need not."""
 
     changes: tuple[Change, ...] = ()
     confirmations: Mapping[FindingKey, int] = field(default_factory=dict)

@@ -14,6 +14,7 @@ import structlog
 from collector.sources.errors import CredentialsProblem, SourceError
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
+from controller.runtime.ledger_store import LedgerLost
 from controller.runtime.ports import Leadership, StatusKeeper
 from controller.runtime.status import StatusBoard
 from controller.runtime.tick import Controller, TickReport
@@ -71,7 +72,17 @@ class Loop:
             self._say(report)
         except Exception:
             _LOG.exception("tick not told")
+        self._keep_latch()
         return report
+
+    def _keep_latch(self) -> None:
+        """Last of all, since what latched it may be a ledger that can not be read."""
+        try:
+            self.controller.keep_latch()
+        except (SourceError, CredentialsProblem, LedgerLost) as error:
+            _LOG.warning("latch not written", reason=str(error))
+        except Exception:
+            _LOG.exception("latch not written")
 
     def _say(self, report: TickReport) -> None:
         _LOG.info(

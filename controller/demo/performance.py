@@ -72,7 +72,8 @@ class Performance:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._failure = ""
-        self.board = StatusBoard(notice="A demo: the cluster and its exporters are simulated, and time runs faster.")
+        notice = "A demo: the cluster and its exporters are simulated, and time runs faster."
+        self.board = StatusBoard(play.scenery.name, notice=notice)
         self.page_url = self.prometheus_url = ""
 
     def __enter__(self) -> Self:

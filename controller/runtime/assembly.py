@@ -124,4 +124,4 @@ def loop_for(settings: Settings, api: KubernetesApi, watch: ClusterWatch, doorbe
     controller = controller_for(settings, api, watch, evidence_source(settings), lease)
     least_gap_seconds = max(0.5, min(5.0, 5.0 / settings.time_scale))
     status = StatusStore(api, settings.namespace, time.monotonic)
-    return Loop(controller, lease, StatusBoard(), doorbell, status, time.monotonic, least_gap_seconds)
+    return Loop(controller, lease, StatusBoard(settings.cluster), doorbell, status, time.monotonic, least_gap_seconds)

@@ -28,6 +28,8 @@ _KNOBS = {Engine.KUEUE: "kueue-leaf-cohort", Engine.NATIVE: "native-cap"}
 class StatusBoard:
     """The last report and counts since the start. Written by the loop, read by web threads."""
 
+    cluster: str = "default"
+    """Which cluster it steers: several may write to one Prometheus."""
     ticks: int = 0
     last: TickReport | None = None
     waiting: str = ""

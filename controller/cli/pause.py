@@ -8,13 +8,11 @@ import typer
 
 from collector.sources.kubernetes_api import connect
 from controller.cli.options import Context, Kubeconfig
-from controller.cli.output import REFUSED, talk
-from controller.cli.steering import NAMESPACE, Namespace
+from controller.cli.output import REFUSED, Failed, talk
+from controller.cli.steering import NAMESPACE, Namespace, unless_crossed
 from controller.runtime.control import Control, write_control
-from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.reverting import lifted_latch
-
-_TRIES = 5
 
 
 def pause(
@@ -38,15 +36,8 @@ def resume(kubeconfig: Kubeconfig = None, context: Context = None, namespace: Na
     """
     api = connect(kubeconfig, context)
     write_control(api, namespace, Control())
-    reason = _lifted(LedgerStore(api, namespace))
+    reason = unless_crossed(lambda: lifted_latch(LedgerStore(api, namespace)))
+    if reason is None:
+        sentence = "Not paused any more, but the ledger kept changing, so a latch may still be there: try again."
+        raise Failed(sentence, REFUSED)
     talk(f"Resumed. A latch is lifted, which said: {reason}." if reason else "Resumed.")
-
-
-def _lifted(store: LedgerStore) -> str:
-    for _ in range(_TRIES):
-        try:
-            return lifted_latch(store)
-        except LedgerLost:
-            continue  # the controller wrote in between: look again
-    talk("Not paused any more, but the ledger kept changing, so a latch may still be there: try again.")
-    raise typer.Exit(REFUSED)

@@ -17,7 +17,6 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from collector.assemble.ceph_memory import CephMemory
-from collector.assemble.clocks import WaitClocks
 from collector.exporter.ceph import CephPages
 from collector.exporter.cluster_role import ClusterRole, PictureSource
 from collector.exporter.fabric_families import FabricCollector
@@ -36,9 +35,9 @@ from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
+from controller.runtime.observe import wait_clocks
 
 _LOG = structlog.get_logger("trimtab.collector")
-_RESUBMISSION_SECONDS: Final = 1800.0
 _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
@@ -136,7 +135,7 @@ class Collecting:
             devices=self._gpus.devices,
             health=self._health,
             clock=time.time,
-            clocks=WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale),
+            clocks=wait_clocks(settings.time_scale),
             published=Published(settings.cluster),
         )
         registry = CollectorRegistry()

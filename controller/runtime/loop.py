@@ -22,6 +22,11 @@ from controller.runtime.tick import Controller, TickReport
 _LOG = structlog.get_logger("trimtab.controller")
 
 
+def least_gap_seconds(time_scale: float) -> float:
+    """The shortest pause between two ticks, however often the doorbell rings."""
+    return max(0.5, min(5.0, 5.0 / time_scale))
+
+
 @dataclass(slots=True)
 class Loop:
     """Ticks a controller while its lease is held."""

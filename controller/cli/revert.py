@@ -37,9 +37,11 @@ def revert(
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Kill switch: pause, then write the whole baseline.")
+        bool, typer.Option("--all", help="Kill switch: pause Trimtab, then write the whole baseline.")
     ] = False,
-    soft: Annotated[bool, typer.Option("--soft", help="Follow usage down: nobody is evicted.")] = False,
+    soft: Annotated[
+        bool, typer.Option("--soft", help="Follow usage down: nobody is evicted. With --all: pause, and undo all so.")
+    ] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")] = "asked for by a person",
     kubeconfig: Kubeconfig = None,
     context: Context = None,
@@ -49,8 +51,8 @@ def revert(
 ) -> None:
     """Undo changes. Without --soft this may evict what was admitted under them.
 
-    --all pauses; without --soft it then writes the baseline itself, with or without a running controller. The others
-    mark changes; the controller's next tick (or the janitor's) does it.
+    --all leaves Trimtab paused, until `trimtab resume`. Without --soft it then writes the baseline itself, with or
+    without a running controller. The others mark changes; the controller's next tick (or the janitor's) does it.
 
     Examples: trimtab revert --all --reason "incident 4711" · trimtab revert --tenant vision --soft
     """
@@ -63,12 +65,12 @@ def revert(
     agreed = _agreed(BaselineSource(api, namespace, baseline)) if at_once else own.Baseline()
     if everything:
         write_control(api, namespace, Control(paused=f"revert --all: {reason}"))
-        talk("Paused: no new changes. Undo: trimtab resume.")
+        talk("Trimtab is paused now: no new changes until `trimtab resume`.")
     if at_once:
         done = _all_at_once(api, namespace, agreed, because)
     else:
         done = _marked(LedgerStore(api, namespace), change, tenant, because, hard=not soft)
-    _report(done, output)
+    _report(done, output, paused=everything, soft=soft)
 
 
 def _agreed(source: BaselineSource) -> own.Baseline:
@@ -102,7 +104,7 @@ def _marked(
     return unless_crossed(lambda: sent_back(store, wanted, because, hard=hard)) or lost
 
 
-def _report(done: Reverted, output: Output) -> None:
+def _report(done: Reverted, output: Output, *, paused: bool, soft: bool) -> None:
     if output is Output.JSON:
         print_json(
             {
@@ -110,6 +112,7 @@ def _report(done: Reverted, output: Output) -> None:
                 "ended": list(done.ended),
                 "returning": list(done.returning),
                 "problems": list(done.problems),
+                "paused": paused,
             }
         )
     else:
@@ -117,8 +120,9 @@ def _report(done: Reverted, output: Output) -> None:
             talk(f"{name} holds its baseline.")
         for identifier in done.ended:
             talk(f"Change {identifier} is ended.")
+        how = "softly, as its GPUs become free, from" if soft else "with"
         for identifier in done.returning:
-            talk(f"Change {identifier} goes back with the next tick of controller or janitor.")
+            talk(f"Change {identifier} goes back {how} the next tick of controller or janitor.")
         if not (done.written or done.ended or done.returning or done.problems):
             talk("No change is in force.")
     for problem in done.problems:

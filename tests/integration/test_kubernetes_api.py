@@ -45,7 +45,7 @@ def pauses() -> list[float]:
 @pytest.fixture
 def api(server: FakeApiServer, tmp_path: Path, pauses: list[float]) -> Iterator[KubernetesApi]:
     limits = ApiLimits(
-        read_seconds=0.5, answer_seconds=0.5, answer_bytes=100_000, event_bytes=1000, silence_seconds=0.2
+        read_seconds=5.0, answer_seconds=5.0, answer_bytes=100_000, event_bytes=1000, silence_seconds=3.0
     )
     api = KubernetesApi(KubernetesIdentity(server.kubeconfig(tmp_path, token="t1")), limits, pauses.append)
     yield api

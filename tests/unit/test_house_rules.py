@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("collector", "alerts", "dashboards", "controller", "tests")
 MODULE_LINES = 400
 FUNCTION_LINES = 60
+LEAST_WAIT_SECONDS = 60
 CLOCK_AND_CHANCE = {"now", "utcnow", "today", "uuid1", "uuid4", "getenv", "monotonic", "perf_counter"}
 INPUT_AND_OUTPUT = {"open", "print", "input"}
 NEVER_WRITTEN = re.compile(
@@ -123,6 +124,19 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
         case ast.Raise(exc=None):
             return True
     return False
+
+
+def test_no_wait_of_the_tests_gives_up_before_a_slow_machine_is_ready() -> None:
+    # A limit costs nothing until something is broken; a tight one fails a busy machine.
+    tight = [
+        f"{_name(path)}:{call.lineno}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for call in ast.walk(_tree(path))
+        if isinstance(call, ast.Call) and _called_name(call) in ("wait_until", "wait_for", "wait_ready")
+        for limit in call.args[-1:]
+        if isinstance(limit, ast.Constant) and isinstance(limit.value, int | float) and limit.value < LEAST_WAIT_SECONDS
+    ]
+    assert tight == []
 
 
 def test_the_pure_rooms_are_found() -> None:

@@ -28,7 +28,7 @@ class Served:
         registry.register(SnapshotCollector(published, lambda: health, lambda: NOW, 90.0, "1.2.3"))
         self.server = HttpServer(metrics_app(registry, lambda: self.ready), Address("127.0.0.1", 0))
         self.server.start()
-        self.client = urllib3.PoolManager(retries=False, timeout=5.0)
+        self.client = urllib3.PoolManager(retries=False, timeout=60.0)
 
     def get(self, path: str, **headers: str) -> urllib3.BaseHTTPResponse:
         url = f"http://127.0.0.1:{self.server.port}{path}"

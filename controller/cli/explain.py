@@ -9,6 +9,7 @@ import typer
 from collector.model.snapshot import Work
 from controller.cli.explain_facts import tenant_facts, work_facts
 from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.not_known import gap_section
 from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, OK, Output, console, print_json
@@ -18,6 +19,7 @@ from controller.cli.values import words_for
 from controller.cli.view import Where, view_of
 from controller.policy.change import Change
 from controller.policy.ledger_text import change_document
+from controller.runtime.ledger_store import LedgerStore
 
 
 def explain(
@@ -33,6 +35,7 @@ def explain(
     context: Context = None,
     prometheus_url: PrometheusUrl = None,
     config: Config = None,
+    namespace: Namespace = NAMESPACE,
     output: Format = Output.TEXT,
 ) -> None:
     """Explain a workload (why it waits, who is ahead, who holds the quota, what would help), a tenant, or a change.
@@ -45,7 +48,7 @@ def explain(
     where = Where(kubeconfig, context, prometheus_url, config or ())
     api = where.connection()
     view = view_of(where, api)
-    found = subject(name, view, api)
+    found = subject(name, view, LedgerStore(api, namespace))
     header = header_record(view)
     if isinstance(found, Change):
         record, screen = {"change": change_document(found)}, change_screen(found)

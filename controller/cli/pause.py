@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from collector.sources.kubernetes_api import connect
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Context, Kubeconfig
 from controller.cli.output import REFUSED, Failed, talk
-from controller.cli.steering import NAMESPACE, Namespace, unless_crossed
+from controller.cli.steering import unless_crossed
 from controller.runtime.control import Control, write_control
 from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.reverting import lifted_latch

@@ -12,9 +12,10 @@ from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import told
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
-from controller.cli.steering import NAMESPACE, Baseline, Namespace, unless_crossed
+from controller.cli.steering import Baseline, unless_crossed
 from controller.cli.values import words_for
 from controller.knobs import own
 from controller.policy.change import Change

@@ -1,4 +1,4 @@
-"""What the verbs that steer share: where Trimtab keeps its own, a one-shot controller without a watch, answers."""
+"""What the verbs that steer share: the baseline, a one-shot controller without a watch, answers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
 from controller.api.yaml_text import told
 from controller.cli.output import OK, REFUSED, UNREACHABLE
-from controller.cli.values import namespace_for, path_for
+from controller.cli.values import path_for
 from controller.runtime.assembly import Settings, controller_for, evidence_source
 from controller.runtime.control import BaselineSource
-from controller.runtime.ledger_store import DEFAULT_NAMESPACE, LedgerLost
+from controller.runtime.ledger_store import LedgerLost
 from controller.runtime.observe import EvidenceSource
 from controller.runtime.tick import Controller
 
-Namespace: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--namespace", "-n", parser=namespace_for("--namespace"), help="Namespace where Trimtab keeps its own objects."
-    ),
-]
 Baseline: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -41,7 +35,6 @@ Baseline: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-NAMESPACE = DEFAULT_NAMESPACE
 T = TypeVar("T")
 _TRIES = 5
 

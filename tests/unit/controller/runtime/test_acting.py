@@ -10,11 +10,11 @@ from collector.model.reading import Known
 from controller.api.errors import InvariantError
 from controller.api.policy import Mode, Policy
 from controller.knobs.marks import marks_of
-from controller.policy.change import Change, Forecast, Stage, Verdict
+from controller.policy.change import Change, Stage, Verdict
 from controller.policy.ledger import Ledger
 from controller.policy.targets import Target
 from controller.runtime.acting import Acting, Written
-from tests.builders import HOUR
+from tests.builders import HOUR, a_change
 from tests.world import Crash, Fuse, Steering, starving_world
 
 BASELINE = {"trimtab-nlp": 8, "trimtab-shared": 16, "trimtab-vision": 8}
@@ -251,17 +251,9 @@ def many_changes(count: int) -> tuple[Steering, Ledger]:
     """So many changes of one GPU in force, all to be sent back at once."""
     steers = Steering(starving_world(), policy=Policy(mode=Mode.ENFORCE))
     now = steers.world.now
-    change = Change(
+    change = a_change(
         id="",
-        policy="default",
-        tenant="vision",
-        pool="h100",
-        source="trimtab-shared",
-        destination="trimtab-vision",
         amount=0,
-        reason="",
-        finding="",
-        forecast=Forecast((), now),
         created_at=now,
         expires_at=now + HOUR,
         stage=Stage.RETURNING,

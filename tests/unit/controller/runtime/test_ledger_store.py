@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.policy.change import Change, Forecast
+from controller.policy.change import Change
 from controller.policy.change import Stage as ChangeStage
 from controller.policy.ledger import Ledger
 from controller.runtime.ledger_store import LARGEST_BYTES, LedgerLost, LedgerStore
 from controller.runtime.reverting import lifted_latch
+from tests.builders import a_change
 from tests.unit.controller.runtime.memory_api import MemoryApi
 from tests.unit.controller.runtime.stage import CONFIG_MAPS, HOME, Stage
 
@@ -24,20 +25,7 @@ def api(tmp_path: Path) -> MemoryApi:
 
 
 def change(identifier: str) -> Change:
-    return Change(
-        id=identifier,
-        policy="default",
-        tenant="vision",
-        pool="h100",
-        source="trimtab-shared",
-        destination="trimtab-vision",
-        amount=8,
-        reason="",
-        finding="",
-        forecast=Forecast((), 0.0),
-        created_at=1.0,
-        expires_at=2.0,
-    )
+    return a_change(id=identifier, created_at=1.0, expires_at=2.0)
 
 
 def test_what_is_saved_is_read_by_the_next(api: MemoryApi) -> None:

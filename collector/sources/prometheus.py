@@ -36,6 +36,12 @@ class RangeSeries:
     points: tuple[tuple[float, float], ...]
 
 
+def quoted(text: str) -> str:
+    """A text as a string of PromQL, for the value of a label."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
 class Prometheus:
     """One server, such as http://prometheus:9090, or a path prefix below which /api/v1 is served."""
 

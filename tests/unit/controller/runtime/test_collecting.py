@@ -162,7 +162,7 @@ def test_a_mistake_of_ours_in_a_helper_does_not_end_its_thread(
     monkeypatch.setattr(Collecting, helper, bug)
     with capture_logs():
         running = Running(config, gpu_exporters=("http://127.0.0.1:1/",), ceph_urls=("http://127.0.0.1:1/",))
-        assert all(rounds.acquire(timeout=10.0) for _ in range(2))
+        assert all(rounds.acquire(timeout=60.0) for _ in range(2))
         running.end()
 
 

@@ -1,7 +1,7 @@
 """A whole trace with Trimtab steering it: the same `decide()` and writes as live, at every tick that can matter.
 
-A tick at which nobody is overdue, nothing is in force and nothing waits to be confirmed decides nothing, so it is left
-out; all others are carried out. What decides sees neither run times nor checkpoints.
+A tick is left out when the last one changed nothing, nothing is in force, nobody is overdue and nobody was evicted
+since: it would see nothing to decide on. All others are carried out. What decides sees neither run times nor checkpoints.
 """
 
 from __future__ import annotations
@@ -113,6 +113,8 @@ class SteeredTrace:
         self._actuator = SandboxActuator(self)
         self._ledger = Ledger()
         self._changes: set[str] = set()
+        self._at_rest, self._evictions = False, 0
+        """Whether the last tick left everything as it was, and how many evictions it saw."""
         tick = self._policy.cadence.tick_seconds
         self._next_tick = ceil(jobs.submit_seconds[0] / tick) * tick if len(jobs) else inf
 
@@ -140,13 +142,16 @@ class SteeredTrace:
         self._batch.advance(until)
 
     def _tick(self) -> None:
-        if not (self._ledger.active or self._ledger.confirmations or self._view.overdue(self._batch)):
+        evictions, overdue = self._batch.evictions, self._view.overdue(self._batch)
+        if self._at_rest and not overdue and evictions == self._evictions:
             return
         floats = [self._level(leaf_name(share.tenant)) for share in self._shares]
         snapshot = self._view.snapshot(self._batch, floats, self._level(SHARED_LEAF), self._picture)
-        outcome = decide(snapshot, self._policy, Mode.ENFORCE, self._ledger, self._targets)
-        self._ledger = outcome.ledger
-        if not self._ledger.active and outcome.ledger.changes == ():
+        before = self._ledger
+        outcome = decide(snapshot, self._policy, Mode.ENFORCE, before, self._targets)
+        self._at_rest = outcome.ledger == before and not before.active and not overdue
+        self._evictions, self._ledger = evictions, outcome.ledger
+        if not outcome.ledger.changes:
             return
         acting = Acting(self._actuator, self, self, self._baseline, self._picture, self._site, lambda: self.now)
         self._ledger = acting.bring_about(outcome.ledger, self._targets)

@@ -64,7 +64,7 @@ class Batch:
         # By time.
         self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds
-        self._arrived = 0
+        self._arrived = self._evicted = 0
         self._events: list[tuple[float, int]] = []
         """(when, position) of ends; of evicted jobs that come back with the position inverted."""
 
@@ -116,6 +116,11 @@ class Batch:
     def places(self, row: int) -> Held:
         """The nodes of a job that runs; empty where GPUs are only counted."""
         return self._held.get(self._position[row], ())
+
+    @property
+    def evictions(self) -> int:
+        """So far, of all jobs."""
+        return self._evicted
 
     def is_over(self) -> bool:
         """Whether nothing more can happen by itself."""
@@ -224,6 +229,7 @@ class Batch:
             self.fates.lost_gpu_seconds[row] += (done - saved) * self._size[position]
         self._since[position] = now
         self.fates.evictions[row] += 1
+        self._evicted += 1
         evictors = self.fates.evictors.setdefault(row, {})
         tenant = self._tenant[self._row[preemptor]]
         evictors[tenant] = evictors.get(tenant, 0) + 1

@@ -1,7 +1,7 @@
 """A whole trace with Trimtab steering it: the same `decide()` and writes as live, at every tick that can matter.
 
 A tick is left out when the last one changed nothing, nothing is in force, nobody is overdue and nobody was evicted
-since: it would see nothing to decide on. All others are carried out. What decides sees neither run times nor checkpoints.
+since: it would see nothing to decide on. All others are carried out. What decides sees no run time and no checkpoint.
 """
 
 from __future__ import annotations

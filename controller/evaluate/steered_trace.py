@@ -135,10 +135,14 @@ class SteeredTrace:
 
     def advance(self, until: float = inf) -> None:
         """Let time pass, by default until all is done, and decide on the way."""
-        while self._next_tick <= until and not self._batch.is_over():
+        tick = self._policy.cadence.tick_seconds
+        while self._next_tick <= until and self._batch.next_moment() < inf:
             self._batch.advance(self._next_tick)
             self._tick()
-            self._next_tick += self._policy.cadence.tick_seconds
+            self._next_tick += tick
+            following = min(self._batch.next_moment(), until)
+            if self._at_rest and self._batch.is_idle() and following < inf:  # at rest until then
+                self._next_tick = max(self._next_tick, ceil(following / tick) * tick)
         self._batch.advance(until)
 
     def _tick(self) -> None:

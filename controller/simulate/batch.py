@@ -64,7 +64,7 @@ class Batch:
         # By time.
         self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds
-        self._arrived = self._evicted = 0
+        self._arrived = self._evicted = self._coming_back = 0
         self._events: list[tuple[float, int]] = []
         """(when, position) of ends; of evicted jobs that come back with the position inverted."""
 
@@ -122,9 +122,14 @@ class Batch:
         """So far, of all jobs."""
         return self._evicted
 
-    def is_over(self) -> bool:
-        """Whether nothing more can happen by itself."""
-        return not self._events and self._arrived == len(self._arrivals)
+    def next_moment(self) -> float:
+        """When something happens next by itself; infinite: never again."""
+        arrival = self._arrival_times[self._arrived] if self._arrived < len(self._arrivals) else inf
+        return min(arrival, self._events[0][0] if self._events else inf)
+
+    def is_idle(self) -> bool:
+        """Whether nobody waits, not even to come back after an eviction."""
+        return not self._waiting and not self._coming_back
 
     def unfinished(self) -> int:
         """Jobs that did not end yet."""
@@ -150,6 +155,7 @@ class Batch:
             while events and events[0][0] == now:
                 position = heappop(events)[1]
                 if position < 0:
+                    self._coming_back -= 1
                     self._wait(~position)
                 elif ends[position] == now:
                     self._finish(position)
@@ -230,6 +236,7 @@ class Batch:
         self._since[position] = now
         self.fates.evictions[row] += 1
         self._evicted += 1
+        self._coming_back += 1
         evictors = self.fates.evictors.setdefault(row, {})
         tenant = self._tenant[self._row[preemptor]]
         evictors[tenant] = evictors.get(tenant, 0) + 1

@@ -83,6 +83,8 @@ def _job(
     whole = int(float(gpus))
     if whole < 1:
         return "GPUs is not above 0"
+    if submitted < 0:
+        return "a time before 1970"
     return TraceJob(submitted, run_seconds, whole, tenant, 0, deadline) if tenant else "no tenant"
 
 

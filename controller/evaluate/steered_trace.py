@@ -22,7 +22,6 @@ from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting
 from controller.simulate.attainment import LIMIT_SECONDS
 from controller.simulate.baselines import Conditions, Placement, ranked
-from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import Fates, QueueQuota, Rules, Setting, served_by_priority
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import GPU, ClusterSpec, SimulatedTenant
@@ -31,6 +30,7 @@ from controller.simulate.losses import hidden_checkpoints
 from controller.simulate.packing import Packing
 from controller.simulate.picture import own_cohort, picture_of
 from controller.simulate.shares import Share
+from controller.simulate.watched import WatchedBatch
 
 _SITE = "trace"
 
@@ -91,7 +91,7 @@ class SteeredTrace:
         self._policy = replace(steering.policy, mode=Mode.ENFORCE, paused=False)
         capacity, size = sum(share.quota for share in shares), conditions.gpus_per_node
         nodes = Packing(capacity // size, size) if conditions.placement is Placement.NODES else None
-        self._batch = Batch(
+        self._batch = WatchedBatch(
             jobs,
             Setting(
                 [_quota(share, share.floating) for share in shares],

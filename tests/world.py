@@ -245,7 +245,7 @@ class Steering:
     def tick(self) -> Outcome:
         """Look, decide, act."""
         picture, (snapshot, targets) = self.world.picture(), self.look()
-        ledger = replace(self.ledger, confirmations=self._memory.confirmations)
+        ledger = replace(self._memory, changes=self.ledger.changes)
         for change in adopted(ledger.changes, own.marks(self.world.baseline, picture), snapshot.taken_at):
             ledger = ledger.with_change(change)
         outcome = decide(snapshot, self.policy, self.ceiling, ledger, targets)

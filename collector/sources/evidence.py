@@ -79,6 +79,7 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
             tenant: storage.causes.get(tenant, ()) + fabric.causes.get(tenant, ())
             for tenant in (*storage.causes, *fabric.causes)
         },
+        suspected=fabric.suspected,
         not_ruled_out={
             kind: reason
             for kind, reason in ((OtherKind.CEPH, storage.unseen), (OtherKind.RDMA, fabric.unseen))

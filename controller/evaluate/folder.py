@@ -37,3 +37,12 @@ class TraceFolder:
             if path.is_file():
                 return path
         raise InputError((Mistake("--traces", printable(str(plain)), "this file, plain or with .gz"),))
+
+    def files(self, name: str, prefix: str) -> tuple[Path, ...]:
+        """All CSV files, plain or gzip, in a trace's folder whose names begin so. Raises InputError without any."""
+        place = None if self.path is None else self.path / name
+        found = () if place is None else sorted([*place.glob(f"{prefix}*.csv"), *place.glob(f"{prefix}*.csv.gz")])
+        if not found:
+            value = "not given" if place is None else printable(str(place))
+            raise InputError((Mistake("--traces", value, f"a folder {name} with files {prefix}*.csv or .csv.gz"),))
+        return tuple(found)

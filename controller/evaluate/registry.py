@@ -10,8 +10,12 @@ from controller.api.yaml_text import printable
 from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
+    "cycles": "controller.evaluate.cycles:CYCLES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
+    "noise": "controller.evaluate.noise:NOISE",
     "speed": "controller.evaluate.speed:SPEED",
+    "starvation": "controller.evaluate.starvation:STARVATION",
+    "wrong-cause": "controller.evaluate.wrong_cause:WRONG_CAUSE",
 }
 """Name → module and the Recipe in it."""
 

@@ -68,7 +68,7 @@ class LedgerStore:
 
     def reload(self, before: Ledger) -> Ledger:
         """Read again, keeping what only lives in memory."""
-        return replace(self.load(), confirmations=before.confirmations, latched=before.latched)
+        return replace(before, changes=self.load().changes)
 
     def _created(self) -> str:
         """Version of the ledger, made empty. As another manager: that takes nothing out of one that exists already."""

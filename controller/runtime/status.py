@@ -143,6 +143,8 @@ def _decision_document(decision: Decision) -> dict[str, Any]:
         "pool": finding.pool,
         "kind": finding.kind.value,
         "cause": finding.cause.value,
+        "confidence": finding.confidence.value,
+        "evidence": list(finding.evidence),
         "shortfall_gpus": finding.shortfall,
         "finding": finding.sentence,
         "decision": decision.sentence,

@@ -6,7 +6,7 @@ import pytest
 
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import ClusterSpec, JobSpec, SimulatedTenant, Timings
-from controller.simulate.faults import Fault, NetworkNoise, SickGpu, StorageFault
+from controller.simulate.faults import Fault, HungGang, NetworkNoise, SickGpu, StorageFault
 from controller.simulate.gang import Gang, GangPhase
 
 QUICK = Timings(start_seconds=0.0, restart_seconds=10.0, keep_finished_seconds=1e9)
@@ -224,3 +224,26 @@ def test_time_does_not_run_backwards() -> None:
     site.advance(5.0)
     with pytest.raises(ValueError, match="backwards"):
         site.advance(4.0)
+
+
+def test_a_job_that_is_withdrawn_leaves_its_place_to_the_next_and_its_name_is_free() -> None:
+    site = cluster(nodes=1, shared=0)
+    site.submit(job("first", "a", run_seconds=1e6))
+    site.submit(job("second", "a", run_seconds=50.0))
+    site.withdraw("a", "first")
+    assert phases(site, "second") == [GangPhase.RUNNING]
+    site.submit(job("first", "a"))
+    site.withdraw("a", "first")
+    site.withdraw("a", "first")
+    site.advance(100.0)
+    assert phases(site, "second") == [GangPhase.FINISHED]
+    assert site.tree.held("a") == 0
+
+
+def test_a_hung_gang_gets_nowhere_and_holds_its_place() -> None:
+    site = cluster()
+    site.submit(job("hangs", "a", run_seconds=100.0))
+    site.submit(job("works", "b", gpus=4, run_seconds=100.0))
+    site.begin_fault(HungGang("a", "hangs"))
+    site.advance(10_000.0)
+    assert phases(site, "hangs", "works") == [GangPhase.RUNNING, GangPhase.FINISHED]

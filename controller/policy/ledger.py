@@ -18,7 +18,7 @@ KEEP_ENDED = 60
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What the loop remembers between ticks. `changes` survives restarts; the rest need not."""
+    """What the loop remembers between ticks. `changes` and `latched` survive restarts; the rest need not."""
 
     changes: tuple[Change, ...] = ()
     confirmations: Mapping[FindingKey, int] = field(default_factory=dict)

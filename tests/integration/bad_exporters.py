@@ -108,6 +108,7 @@ BEHAVIOURS: dict[str, Callable[[BadExporters], None]] = {
     "/drip-headers": lambda it: it.drip(_STATUS + b"X-Slow: "),
     "/drip-body": lambda it: it.drip(_STATUS + b"Content-Type: text/plain\r\nContent-Length: 1000000\r\n\r\n"),
     "/hang-up": lambda it: setattr(it, "close_connection", True),
+    "/no-http": lambda it: it.wfile.write(b"\x16\x03\x01\x1b[2J\r\n\r\n"),
 }
 
 

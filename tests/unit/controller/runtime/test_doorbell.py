@@ -66,6 +66,25 @@ def test_the_same_post_a_hundred_times_has_one_effect() -> None:
     assert doorbell.counts == {"accepted": 1, "repeated": 99}
 
 
+def test_a_post_with_a_part_left_out_rings_once_as_well() -> None:
+    doorbell = Doorbell(TOKEN)
+    cut = json.dumps({**json.loads(post_of("vision")), "truncatedAlerts": 3}).encode()
+    ring(doorbell, cut)
+    doorbell.taken()
+    answers = [ring(doorbell, cut) for _ in range(99)]
+    assert {answer.body["outcome"] for answer in answers} == {"repeated"}
+    assert not doorbell.woken.is_set()
+
+
+def test_more_that_is_left_out_of_the_same_post_rings_again() -> None:
+    doorbell = Doorbell(TOKEN)
+    for left_out in (3, 4):
+        answer = ring(doorbell, json.dumps({**json.loads(post_of("vision")), "truncatedAlerts": left_out}).encode())
+        assert answer.body["outcome"] == "accepted"
+        assert doorbell.woken.is_set()
+        doorbell.taken()
+
+
 def test_a_firing_alert_that_is_resolved_is_news_again_but_no_reason_to_hurry() -> None:
     doorbell = Doorbell(TOKEN)
     ring(doorbell, post_of("vision"))

@@ -17,14 +17,26 @@ from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.rdma_probes import parse_probe_plan
+from controller.cli.accounting_store import keeping_of
 from controller.cli.addresses import http_address
 from controller.cli.listening import listen_address, not_free
-from controller.cli.options import Cluster, Context, Documents, Kubeconfig, MaxModeNotNeeded, TimeScale
+from controller.cli.options import (
+    Accounting,
+    AccountingKeep,
+    Cluster,
+    Context,
+    Documents,
+    Kubeconfig,
+    MaxModeNotNeeded,
+    TimeScale,
+)
+from controller.cli.steering import NAMESPACE, Namespace
 from controller.cli.stopping import stop_event
 from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
+from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.logs import log_as_json
 
 GpuExporters: TypeAlias = Annotated[
@@ -65,6 +77,9 @@ def run_collector(
     ceph_url: CephUrls = None,
     rdma_probes: RdmaProbes = None,
     prometheus_url: CollectedBy = None,
+    accounting: Accounting = None,
+    accounting_keep: AccountingKeep = "400d",
+    namespace: Namespace = NAMESPACE,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Cluster = "default",
     time_scale: TimeScale = 1.0,
@@ -73,6 +88,8 @@ def run_collector(
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
     With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
+
+    With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
     Keeps trying while the API server is away, and exports that it can not see.
 
@@ -91,10 +108,13 @@ def run_collector(
     configuration.load()
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
+    ledger = LedgerStore(connect(kubeconfig, context), namespace)
+    keeping = None if accounting is None else keeping_of(accounting, accounting_keep, cluster, ledger)
+    collecting = Collecting(settings, configuration, watch, keeping)
     stop = stop_event()
     log_as_json()  # what a person must correct was told in sentences; from now on machines read
     try:
-        Collecting(settings, configuration, watch).run(stop)
+        collecting.run(stop)
     except ListenError as error:
         raise not_free(listen, error) from error
 

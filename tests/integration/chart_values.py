@@ -33,7 +33,11 @@ WHOLE: dict[str, Any] = {
     "baseline": BASELINE,
     "timeScale": 60,
     "controller": {"maxMode": "Enforce", "doorbell": {"existingSecret": "trimtab-doorbell"}, "extraArgs": ["--help"]},
-    "collector": {"gpuExporters": ["http://node-1:9400/metrics"], "cephUrls": ["http://ceph-mgr:9283/metrics"]},
+    "collector": {
+        "gpuExporters": ["http://node-1:9400/metrics"],
+        "cephUrls": ["http://ceph-mgr:9283/metrics"],
+        "accounting": {"enabled": True, "persistence": {"storageClass": "local-path"}},
+    },
     "pods": {
         "annotations": {"note": "yes"},
         "nodeSelector": {"kubernetes.io/os": "linux"},
@@ -51,6 +55,8 @@ TOGGLES: dict[str, dict[str, Any]] = {
     "as it comes": {},
     "everything": WHOLE,
     "own documents": {"existingDocuments": "our-documents"},
+    "history in a pod's own file": {"collector": {"accounting": {"enabled": True, "persistence": {"enabled": False}}}},
+    "history in PostgreSQL": {"collector": {"accounting": {"enabled": True, "existingSecret": "trimtab-history"}}},
     "no collector": {"collector": {"enabled": False}},
     "no janitor": {"janitor": {"enabled": False}},
     "no revert at uninstall": {**WHOLE, "uninstall": {"revert": False}},

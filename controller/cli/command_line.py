@@ -62,7 +62,7 @@ def _build(verbs: Sequence[Verb], groups: Mapping[str, str], arguments: Sequence
 
 
 def _forget_useless_size() -> None:
-    """A terminal whose size nobody knows is said to have 0 columns; on so few the library would print nothing at all."""
+    """A terminal whose size nobody knows is said to have 0 columns, on which the library would print nothing at all."""
     for name, fewest in (("COLUMNS", _FEWEST_COLUMNS), ("LINES", 1)):
         size = os.environ.get(name, "")
         if size.isdecimal() and int(size) < fewest:

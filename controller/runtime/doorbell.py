@@ -43,7 +43,8 @@ class Doorbell:
 
     def authorized(self, header: str | None) -> bool:
         """Whether an Authorization header carries our token."""
-        given = (header or "").removeprefix("Bearer ").strip()
+        scheme, _, given = (header or "").partition(" ")
+        given = given.strip() if scheme.lower() == "bearer" else ""
         return bool(self.token) and hmac.compare_digest(given.encode(), self.token.encode())
 
     def post(self, authorization: str | None, body: bytes) -> Answer:

@@ -59,6 +59,11 @@ class BadExporters(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = not finished
 
+    def no_http(self) -> None:
+        """Speaks another protocol, and to the terminal."""
+        self.wfile.write(b"\x16\x03\x01\x1b[2J\r\n\r\n")
+        self.close_connection = True
+
     def hang(self) -> None:
         """Takes the request and never answers."""
         self.released.wait(60)
@@ -108,7 +113,7 @@ BEHAVIOURS: dict[str, Callable[[BadExporters], None]] = {
     "/drip-headers": lambda it: it.drip(_STATUS + b"X-Slow: "),
     "/drip-body": lambda it: it.drip(_STATUS + b"Content-Type: text/plain\r\nContent-Length: 1000000\r\n\r\n"),
     "/hang-up": lambda it: setattr(it, "close_connection", True),
-    "/no-http": lambda it: it.wfile.write(b"\x16\x03\x01\x1b[2J\r\n\r\n"),
+    "/no-http": BadExporters.no_http,
 }
 
 

@@ -93,11 +93,15 @@ def test_a_firing_alert_that_is_resolved_is_news_again_but_no_reason_to_hurry() 
     assert not doorbell.woken.is_set()
 
 
-@pytest.mark.parametrize("header", [None, "", "Bearer wrong", "Basic cmlnaHQ=", "right2"])
+@pytest.mark.parametrize("header", [None, "", "Bearer wrong", "Basic cmlnaHQ=", "right2", "right", "Bearer"])
 def test_without_the_token_nobody_rings(header: str | None) -> None:
     doorbell = Doorbell(TOKEN)
     assert ring(doorbell, post_of("vision"), header).status == 401
     assert doorbell.taken() == ()
+
+
+def test_the_word_before_the_token_may_be_written_as_one_likes() -> None:
+    assert ring(Doorbell(TOKEN), post_of("vision"), f"bearer {TOKEN}").status == 200
 
 
 def test_a_doorbell_without_a_token_stays_shut() -> None:

@@ -19,6 +19,7 @@ from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.accounting_store import keeping_of
 from controller.cli.addresses import http_address
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import (
     Accounting,
@@ -30,7 +31,6 @@ from controller.cli.options import (
     MaxModeNotNeeded,
     TimeScale,
 )
-from controller.cli.steering import NAMESPACE, Namespace
 from controller.cli.stopping import stop_event
 from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text

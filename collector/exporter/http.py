@@ -23,6 +23,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from collector.exporter.prompt_protocol import PromptProtocol
+
 _TROUBLES = {
     errno.EADDRINUSE: "something listens there already",
     errno.EADDRNOTAVAIL: "this machine has no such address",
@@ -99,6 +101,7 @@ class HttpServer:
                 log_config=None,
                 access_log=False,
                 lifespan="off",
+                http=PromptProtocol,
                 limit_concurrency=64,
                 timeout_keep_alive=75,  # longer than any usual scrape interval: the connection stays
                 timeout_graceful_shutdown=_DRAIN_SECONDS,

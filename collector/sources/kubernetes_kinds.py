@@ -28,6 +28,11 @@ class Kind:
     decode_list: Callable[[bytes], JsonObject | None] | None = None
     """A quicker way to decode a list, when there is one: JSON → all that `project` looks at; None when it cannot."""
 
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether a cluster can do without it. All others every API server has: a 404 for them comes from elsewhere."""
+        return self.group == KUEUE_GROUP
+
     def path(self, version: str) -> str:
         """Path of the list of all its objects in the cluster."""
         root = f"/apis/{self.group}" if self.group else "/api"

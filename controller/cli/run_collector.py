@@ -1,35 +1,49 @@
-"""`trimtab run collector`: one picture of the cluster, served as metrics until told to stop. Writes nothing anywhere.
+"""`trimtab run collector`: the cluster or one node, served as metrics until told to stop. Writes nothing anywhere.
 
-A collector that ends when the API server is away would be missing just when it is needed: it keeps trying, and exports
-that it can not see. Only what a person must correct (documents, addresses, kubeconfig) ends it, before it starts.
+Reads the options and loads the role that they name: the node role runs on every node, and must not weigh what the
+cluster's documents and the API server's client do.
 """
 
 from __future__ import annotations
 
 import signal
+import socket
 import threading
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-from urllib.parse import urlsplit
+from typing import Annotated, Protocol
 
 import typer
 
 from collector.exporter.http import ListenError
-from collector.model.fabric import ProbePlan
-from collector.sources.kubernetes_api import connect
-from collector.sources.kubernetes_kinds import KINDS, VOLUMES
-from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
-from controller.api.rdma_probes import parse_probe_plan
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
-from controller.runtime.collecting import Collecting, CollectorSettings
-from controller.runtime.configuration import Configuration
-from controller.runtime.logs import log_as_json
+
+
+class Role(StrEnum):
+    """What one collector looks at."""
+
+    CLUSTER = "cluster"
+    NODE = "node"
+
+
+class Program(Protocol):
+    """A role that is ready to run."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Serve until stopped. Raises ListenError."""
+        ...
 
 
 def run_collector(
-    config: Annotated[list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents.")],
+    role: Annotated[
+        Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
+    ] = Role.CLUSTER,
+    config: Annotated[
+        list[Path] | None,
+        typer.Option("--config", help="File or folder with Tenant and Policy documents; the cluster role needs it."),
+    ] = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     gpu_exporter: Annotated[
@@ -54,6 +68,15 @@ def run_collector(
     ] = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
+    node: Annotated[
+        str | None, typer.Option("--node", help="Name of this node, as in Kubernetes; default: the host's.")
+    ] = None,
+    sysfs: Annotated[
+        Path, typer.Option("--sysfs", help="Where the node's /sys is, for the node role.", show_default=True)
+    ] = Path("/sys"),
+    nvml: Annotated[
+        bool, typer.Option("--nvml", help="Node role: ask NVML about GPUs. Only where no GPU exporter runs.")
+    ] = False,
     time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
@@ -61,56 +84,49 @@ def run_collector(
 
     With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
 
+    With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
+    with --nvml its GPUs. Needs neither documents nor the API server.
+
     Keeps trying while the API server is away, and exports that it can not see.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
+    address = listen_address(listen)
+    program: Program
+    if role is Role.NODE:
+        from controller.runtime.node_collecting import NodeCollecting, NodeSettings
+
+        name = node or socket.gethostname()
+        program = NodeCollecting(NodeSettings(cluster, name, address, sysfs, nvml, time_scale))
+    else:
+        from controller.cli.run_cluster_role import ClusterOptions, cluster_program
+
+        options = ClusterOptions(
+            config=tuple(config or ()),
+            kubeconfig=kubeconfig,
+            context=context,
+            gpu_exporters=tuple(gpu_exporter or ()),
+            ceph_urls=tuple(ceph_url or ()),
+            rdma_probes=rdma_probes,
+            prometheus_url=prometheus_url,
+            listen=address,
+            cluster=cluster,
+            time_scale=time_scale,
+        )
+        program = cluster_program(options)
+    _run(program, listen)
+
+
+def _run(program: Program, listen: str) -> None:
+    from controller.runtime.logs import log_as_json
+
     log_as_json()
-    settings = CollectorSettings(
-        cluster=cluster,
-        listen=listen_address(listen),
-        gpu_exporters=tuple(_url("--gpu-exporter", url) for url in gpu_exporter or ()),
-        ceph_urls=tuple(_url("--ceph-url", url) for url in ceph_url or ()),
-        rdma_probes=None if rdma_probes is None else _probe_plan(rdma_probes),
-        prometheus_url=None if prometheus_url is None else _url("--prometheus-url", prometheus_url),
-        time_scale=time_scale,
-    )
-    configuration = Configuration(config, cluster)
-    configuration.load()
-    kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
-    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        Collecting(settings, configuration, watch).run(stop)
+        program.run(stop)
     except ListenError as error:
         raise InputError(
             (Mistake("--listen", repr(listen), f"an address that can be listened on ({error})"),)
         ) from error
-
-
-def _watch_settings(time_scale: float) -> WatchSettings:
-    usual = WatchSettings()
-    return WatchSettings(relist_seconds=max(60.0, usual.relist_seconds / time_scale))
-
-
-def _probe_plan(file: Path) -> ProbePlan:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
-    except OSError as error:
-        raise InputError((Mistake(str(file), (error.strerror or "").lower(), "a file that can be read"),)) from error
-    return parse_probe_plan(text, str(file))
-
-
-def _url(option: str, text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise InputError((Mistake(option, repr(text), "an address such as http://node-1:9400/metrics"),))
-    return text

@@ -1,0 +1,89 @@
+"""The cluster role of `trimtab run collector`, made from its options. Starts nothing; the caller runs it.
+
+A collector that ends when the API server is away would be missing just when it is needed: it keeps trying, and exports
+that it can not see. Only what a person must correct (documents, addresses, kubeconfig) ends it, before it starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from collector.exporter.http import Address
+from collector.model.fabric import ProbePlan
+from collector.sources.kubernetes_api import connect
+from collector.sources.kubernetes_kinds import KINDS, VOLUMES
+from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
+from controller.api.errors import InputError, Mistake
+from controller.api.rdma_probes import parse_probe_plan
+from controller.runtime.collecting import Collecting, CollectorSettings
+from controller.runtime.configuration import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """The options of the cluster role as they were written."""
+
+    config: tuple[Path, ...]
+    kubeconfig: Path | None
+    context: str | None
+    gpu_exporters: tuple[str, ...]
+    ceph_urls: tuple[str, ...]
+    rdma_probes: Path | None
+    prometheus_url: str | None
+    listen: Address
+    cluster: str
+    time_scale: float
+
+
+def cluster_program(options: ClusterOptions) -> Collecting:
+    """The collector, its documents read and its kubeconfig found. Raises InputError, CredentialsProblem."""
+    if not options.config:
+        expected = "a file or folder with Tenant and Policy documents: the cluster role needs them"
+        raise InputError((Mistake("--config", "nothing", expected),))
+    settings = CollectorSettings(
+        cluster=options.cluster,
+        listen=options.listen,
+        gpu_exporters=tuple(checked_url("--gpu-exporter", url) for url in options.gpu_exporters),
+        ceph_urls=tuple(checked_url("--ceph-url", url) for url in options.ceph_urls),
+        rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
+        prometheus_url=(
+            None if options.prometheus_url is None else checked_url("--prometheus-url", options.prometheus_url)
+        ),
+        time_scale=options.time_scale,
+    )
+    configuration = Configuration(options.config, options.cluster)
+    configuration.load()
+    kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
+    api = connect(options.kubeconfig, options.context)
+    watch = ClusterWatch(api, _watch_settings(options.time_scale), kinds=kinds)
+    return Collecting(settings, configuration, watch)
+
+
+def _watch_settings(time_scale: float) -> WatchSettings:
+    usual = WatchSettings()
+    return WatchSettings(relist_seconds=max(60.0, usual.relist_seconds / time_scale))
+
+
+def read_probe_plan(file: Path) -> ProbePlan:
+    """The pairs of nodes that a file names. Raises InputError."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
+    except OSError as error:
+        raise InputError((Mistake(str(file), (error.strerror or "").lower(), "a file that can be read"),)) from error
+    return parse_probe_plan(text, str(file))
+
+
+def checked_url(option: str, text: str) -> str:
+    """The address itself. Raises InputError for what is none."""
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError((Mistake(option, repr(text), "an address such as http://node-1:9400/metrics"),))
+    return text

@@ -34,6 +34,7 @@ WHOLE: dict[str, Any] = {
     "timeScale": 60,
     "controller": {"maxMode": "Enforce", "doorbell": {"existingSecret": "trimtab-doorbell"}, "extraArgs": ["--help"]},
     "collector": {"gpuExporters": ["http://node-1:9400/metrics"], "cephUrls": ["http://ceph-mgr:9283/metrics"]},
+    "node": {"enabled": True, "nvml": True, "runtimeClassName": "nvidia", "nodeSelector": {"gpu": "yes"}},
     "pods": {
         "annotations": {"note": "yes"},
         "nodeSelector": {"kubernetes.io/os": "linux"},
@@ -52,6 +53,7 @@ TOGGLES: dict[str, dict[str, Any]] = {
     "everything": WHOLE,
     "own documents": {"existingDocuments": "our-documents"},
     "no collector": {"collector": {"enabled": False}},
+    "nodes": {"node": {"enabled": True}},
     "no janitor": {"janitor": {"enabled": False}},
     "no revert at uninstall": {**WHOLE, "uninstall": {"revert": False}},
     "monitoring with own rules": {"monitoring": {"prometheusRule": {"enabled": True, "rules": "groups: []\n"}}},

@@ -57,6 +57,7 @@ VERBS: Final = (
     Verb("resume", "controller.cli.pause:resume", "Allow new changes again."),
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("collect", "controller.cli.collect:collect", "What an exporter, probe or /sys says, in one set of names."),
+    Verb("doctor sources", "controller.cli.doctor:sources", "Is each source reached, what is missing, how to fix it."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("demo", "controller.cli.demo:demo", "The whole loop on a simulated cluster, until Ctrl-C."),
     Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),
@@ -96,6 +97,7 @@ def _flowing(text: str) -> str:
 
 
 _GROUPS: Final = {
+    "doctor": "Find out why something is not seen.",
     "render": "Print a manifest or rule file made from the documents.",
     "report": "Write a report to send.",
     "run": "Run one of the long-lived programs.",

@@ -19,6 +19,7 @@ from collector.exporter.http import ListenError
 from controller.api.errors import InputError, Mistake
 from controller.cli.listening import listen_address
 from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
+from controller.runtime.logs import log_as_json
 
 
 class Role(StrEnum):
@@ -91,6 +92,7 @@ def run_collector(
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
+    log_as_json()
     address = listen_address(listen)
     program: Program
     if role is Role.NODE:
@@ -118,9 +120,6 @@ def run_collector(
 
 
 def _run(program: Program, listen: str) -> None:
-    from controller.runtime.logs import log_as_json
-
-    log_as_json()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -1,7 +1,7 @@
 """What the node role costs a node with 8 GPUs (fake NVML) and 9 RDMA devices (fake /sys): memory, and share of a core.
 
-A process as the DaemonSet runs it, looked at fifteen times as often so that the measure ends soon: what one look and one
-scrape cost, by the 15 s between two of them.
+A process as the DaemonSet runs it, which looks fifteen times as often so that the measure ends soon: what one look and
+one scrape cost, by the 15 s between two of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs the node role in this fresh process, with a FAKE of NVML and fake counters of network drivers.
 
-`python -m tests.benchmarks.node_role_once OPTIONS…`: the options of `trimtab run collector --role node`. The real module
-pynvml is loaded as well, since its memory belongs to the role. The fake is loaded by its file, without the testbed.
+`python -m tests.benchmarks.node_role_once OPTIONS…`: the options of `trimtab run collector --role node`. The real
+module pynvml is loaded as well, since its memory belongs to the role; the fake by its file, without the testbed.
 """
 
 from __future__ import annotations

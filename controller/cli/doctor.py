@@ -133,7 +133,7 @@ def _kubernetes(asked: _Asked) -> SourceReport:
         return check_kubernetes(connect(asked.kubeconfig, asked.context), kinds)
     except CredentialsProblem as problem:
         fix = "give --kubeconfig, or run it inside a pod with a service account"
-        check = Check("credentials", State.UNREACHABLE, str(problem), fix)
+        check = Check("credentials", State.UNREACHABLE, f"{problem.place} gives no usable address and identity", fix)
         return SourceReport("Kubernetes API", "no address", (check,))
 
 

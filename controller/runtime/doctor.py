@@ -80,9 +80,13 @@ class Api(ObjectReader, Protocol):
 
 
 _MAY_I: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-_NOT_REACHED: Final = frozenset(
-    {ScrapeFault.REFUSED, ScrapeFault.UNRESOLVED, ScrapeFault.TIMEOUT, ScrapeFault.CUT_OFF},
-)
+_FAULTS: Final = {
+    ScrapeFault.REFUSED: "no connection: nobody listens there, or it is refused",
+    ScrapeFault.UNRESOLVED: "there is no host of that name",
+    ScrapeFault.TIMEOUT: "no answer in time",
+    ScrapeFault.CUT_OFF: "the connection broke before the answer was complete",
+}
+_NOT_REACHED: Final = _FAULTS.keys()
 _NO_GPUS: Final = "give the address of a GPU exporter's metrics, such as http://node-1:9400/metrics"
 _PROGRAM: Final = "ucx_perftest"
 
@@ -95,9 +99,16 @@ def check_kubernetes(api: Api, kinds: Iterable[Kind]) -> SourceReport:
             checks.append(_kind(api, kind))
         except (Unreachable, TimedOut) as problem:
             fix = "check the address in the kubeconfig, and that this machine may reach it"
-            checks.append(Check("the API server", State.UNREACHABLE, str(problem), fix))
+            checks.append(Check("the API server", State.UNREACHABLE, silence(problem), fix))
             break
     return SourceReport("Kubernetes API", api.server, tuple(checks))
+
+
+def silence(problem: Unreachable | TimedOut) -> str:
+    """Why nothing came, in words for a person."""
+    if isinstance(problem, TimedOut):
+        return "no answer in time"
+    return f"it answers {problem.status}" if problem.status else "no connection: nobody listens there, or it is refused"
 
 
 def _kind(api: Api, kind: Kind) -> Check:
@@ -164,7 +175,8 @@ def _page(source: str, scraper: Scraping, url: str, checks_of: Callable[[Exposit
             )
             return SourceReport(source, target, (standby,))
         state = State.UNREACHABLE if result.fault in _NOT_REACHED else State.MISSING
-        return SourceReport(source, target, (Check("page", state, result.sentence, _fix_of(result.fault)),))
+        words = _FAULTS.get(result.fault, result.sentence)
+        return SourceReport(source, target, (Check("page", state, words, _fix_of(result.fault)),))
     exposition = parse_exposition(result.text)
     problem = scrape_problem(exposition)
     if problem is not None:

@@ -21,7 +21,7 @@ from collector.catalogue.spellings.index import ACCELERATOR_VOCABULARIES, names_
 from collector.catalogue.spellings.rdma import NODE_EXPORTER
 from collector.sources.errors import SourceError, TimedOut, Unreachable
 from collector.sources.prometheus import VectorSample
-from controller.runtime.doctor import Check, SourceReport, State
+from controller.runtime.doctor import Check, SourceReport, State, silence
 
 _OLD_SECONDS: Final = 120.0
 _HONOR: Final = "scrape it with honor_labels: true (ServiceMonitor: honorLabels: true)"
@@ -93,7 +93,7 @@ def check_prometheus(prometheus: Asking) -> SourceReport:
             checks.extend(_exporter(prometheus, exporter))
     except (Unreachable, TimedOut) as problem:
         fix = "check the address, and that this machine may reach it"
-        checks.append(Check("Prometheus", State.UNREACHABLE, str(problem), fix))
+        checks.append(Check("Prometheus", State.UNREACHABLE, silence(problem), fix))
     except SourceError as problem:
         checks.append(Check("Prometheus", State.MISSING, str(problem), "is this the address of a Prometheus?"))
     return SourceReport("Prometheus", prometheus.url, tuple(checks))
@@ -106,7 +106,9 @@ def _exporter(prometheus: Asking, exporter: _Exporter) -> Iterator[Check]:
         yield Check(exporter.what, state, "no series of it", exporter.fix)
         return
     series = int(sum(sample.value for sample in found))
-    age_seconds = _number(prometheus, f"time() - max(timestamp({{{exporter.selector}}}))")
+    # Of one name: `timestamp` drops names, and what differs in nothing else may not stand in one answer.
+    commonest = max(found, key=lambda sample: sample.value).labels["__name__"]
+    age_seconds = _number(prometheus, f'time() - max(timestamp({{__name__="{commonest}"}}))')
     told = f"{series} series under {len(found)} names, the youngest {age_seconds:.0f} s old"
     if age_seconds > _OLD_SECONDS:
         yield Check(exporter.what, State.MISSING, told, "its scrapes fail: look at the page Targets of Prometheus")

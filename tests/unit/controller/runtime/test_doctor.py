@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ class Series:
     def instant(self, query: str) -> list[VectorSample]:
         if self.fault is not None:
             raise self.fault
-        names = query.partition('__name__=~"')[2].partition('"')[0].split("|")
+        names = re.findall(r'__name__=~?"([^"]*)"', query)[0].split("|")
         found = {name: told for name, told in self.held.items() if name in names}
         if query.startswith("count by"):
             return [VectorSample({"__name__": name}, 1.0, 0.0) for name in found]

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ALLOWED_SKIPS_FILE = ROOT / "tests" / "allowed_skips.toml"
 # Cheap and exact first: what fails there need not be read out of an end-to-end log.
 ORDER = ("unit", "property", "golden", "integration", "e2e", "benchmarks")
-END_TO_END_TIMEOUT_SECONDS = 600
+END_TO_END_TIMEOUT_SECONDS = 1800
 
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)

@@ -9,6 +9,7 @@ from collector.assemble.infer import infer_site
 from collector.assemble.lies import lies
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence
+from controller.cli.not_known import without_invention
 from controller.cli.view import View
 from tests.pictures import NOW, PictureMaker
 
@@ -16,7 +17,7 @@ from tests.pictures import NOW, PictureMaker
 def view_of_picture(picture: Picture, devices: Devices | None = None) -> View:
     """The view of a cluster whose tenants are inferred."""
     inferred = infer_site(picture, "test")
-    snapshot, _ = assemble(picture, inferred.site, Evidence(), WaitClocks(), NOW)
+    snapshot = without_invention(assemble(picture, inferred.site, Evidence(), WaitClocks(), NOW)[0], picture)
     read = devices or Devices()
     return View(
         server="https://cluster.test:6443",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from alerts.rules.attainment import minute_rules, window_rules
+from alerts.rules.devices import device_rules
 from alerts.rules.fabric import fabric_slow
 from alerts.rules.health import health_alerts
 from alerts.rules.model import RuleGroup
@@ -41,6 +42,7 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
             timing.minute_seconds * _MINUTES_PER_LONG_LOOK,
             window_rules(timing, long, asked),
         ),
+        RuleGroup("trimtab-devices", timing.minute_seconds, device_rules()),
         RuleGroup("trimtab-objectives", look, (*budget_rules(site), *burn_alerts(timing, objectives))),
         RuleGroup("trimtab-health", look, (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing))),
     )

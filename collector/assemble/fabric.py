@@ -50,12 +50,22 @@ class Usual:
 
 @dataclass(frozen=True, slots=True)
 class EdgeMemory:
-    """One edge: its last two probes, when one last succeeded, and what is usual at each quantile."""
+    """One edge: its last probe, the last success before it, when one last succeeded, what is usual at each quantile."""
 
     last: EdgeProbe
     before: EdgeProbe | None
     succeeded_at: float | None
     usual: Mapping[float, Usual]
+
+
+def _succeeded(probe: EdgeProbe) -> bool:
+    return all(isinstance(latency, Known) for latency in probe.latency_seconds.values())
+
+
+def _success_before(old: EdgeMemory | None) -> EdgeProbe | None:
+    if old is None:
+        return None
+    return old.last if _succeeded(old.last) else old.before
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +82,10 @@ class FabricMemory:
         for quantile, latency in probe.latency_seconds.items():
             if isinstance(latency, Known):
                 usual[quantile] = usual[quantile].advance(latency.value)
-        succeeded = all(isinstance(latency, Known) for latency in probe.latency_seconds.values())
+        succeeded = _succeeded(probe)
         memory = EdgeMemory(
             last=probe,
-            before=old.last if old else None,
+            before=_success_before(old),
             succeeded_at=probe.at if succeeded else old.succeeded_at if old else None,
             usual=MappingProxyType(usual),
         )
@@ -87,15 +97,23 @@ class FabricMemory:
         return Unknown("not probed yet") if memory is None else self._of(memory.last, quantile, now)
 
     def lasting_seconds(self, edge: Edge, quantile: float, now: float) -> Reading[float]:
-        """The better of the last two probes: one slow probe on a busy host is no slow network."""
+        """The better of the last probe and the success before it: one slow probe on a busy host is no slow network.
+
+        A failure between the two does not count: a network that is slow enough loses probes as well, and with nothing
+        to compare the next slow one would be blamed on nobody.
+        """
         memory = self.edges.get(edge)
-        if memory is None or memory.before is None:
-            return Unknown("not probed twice yet")
+        if memory is None:
+            return Unknown("not probed yet")
         last = self._of(memory.last, quantile, now)
-        before = memory.before.latency_seconds.get(quantile)
-        if isinstance(last, Known) and isinstance(before, Known):
-            return Known(min(last.value, before.value), last.age_seconds)
-        return last if isinstance(last, Unknown) else Unknown("the probe before the last one failed")
+        if isinstance(last, Unknown):
+            return last
+        if memory.before is None:
+            return Unknown("not probed twice yet")
+        before = self._of(memory.before, quantile, now)
+        if isinstance(before, Unknown):
+            return Unknown("the success before the last probe is too old to compare")
+        return Known(min(last.value, before.value), last.age_seconds)
 
     def baseline_seconds(self, edge: Edge, quantile: float) -> Reading[float]:
         """The usual latency of the edge."""

@@ -95,6 +95,8 @@ class PoolLedger:
     pod_size: int = 1
     """GPUs per pod that most of the pool's work asks for."""
     holders: tuple[HeldGpus, ...] = ()
+    not_seen: frozenset[str] = frozenset()
+    """Kinds of objects that could not be read. Without pods only `total` means anything, without nodes nothing does."""
 
     @property
     def held(self) -> int:
@@ -133,6 +135,7 @@ def total_of(ledgers: Iterable[PoolLedger]) -> PoolLedger:
             stranded=total.stranded + one.stranded,
             sick=total.sick + one.sick,
             unknown=total.unknown + one.unknown,
+            not_seen=total.not_seen | one.not_seen,
         )
     return total
 
@@ -187,6 +190,7 @@ class _Judge:
 
     def __init__(self, picture: Picture, devices: Devices, now: float) -> None:
         self._devices, self._now = devices, now
+        self._not_seen = frozenset({"nodes", "pods"} & picture.unreadable.keys())
         self._pods: dict[tuple[str, str], list[Pod]] = defaultdict(list)
         node_of: dict[tuple[str, str], str] = {}
         for pod in sorted(picture.pods.values(), key=lambda item: (item.namespace, item.name, item.uid)):
@@ -234,6 +238,7 @@ class _Judge:
             unknown_why=self._why_unknown() if unknown else "",
             pod_size=pod_size,
             holders=tuple(holders),
+            not_seen=self._not_seen,
         )
 
     def _why_unknown(self) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from collector.assemble.capacity import pool_nodes
 from collector.assemble.holdings import flavor_resources
 from collector.model.objects import Picture
+from collector.model.quantities import counted
 from collector.model.tenancy import Engine, Pool
 
 BORROW_CLASS: Final = "borrow"
@@ -91,8 +92,10 @@ def _native_pools(picture: Picture, covered: Iterable[Pool]) -> Iterable[tuple[s
     for (resource, label, product), count in sorted(nodes_of.items()):
         selector = {label: product}
         pool = Pool("", resource, selector, Engine.NATIVE, borrow_class=borrow)
-        yield _VENDOR.sub("", slug(product)), pool, f"{count} nodes with {resource} and label {label}={product}"
+        seen = f"{counted(count, 'node')} with {resource} and label {label}={product}"
+        yield _VENDOR.sub("", slug(product)), pool, seen
     for resource, count in sorted(unlabelled.items()):
         if resource not in mixed:  # an empty selector would take the labelled nodes, too
             pool = Pool("", resource, {}, Engine.NATIVE, borrow_class=borrow)
-            yield slug(resource.rpartition("/")[2]), pool, f"{count} nodes with {resource} and no label of a product"
+            seen = f"{counted(count, 'node')} with {resource} and no label of a product"
+            yield slug(resource.rpartition("/")[2]), pool, seen

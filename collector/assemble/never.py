@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from collector.assemble.holdings import CohortTrees
 from collector.assemble.native_quota import native_guarantee
 from collector.model.objects import Picture
+from collector.model.quantities import counted
 from collector.model.snapshot import Snapshot, Work, WorkPhase
 from collector.model.tenancy import Engine
 
@@ -55,7 +56,7 @@ def _above_its_namespace(picture: Picture, snapshot: Snapshot, work: Work) -> st
     granted = native_guarantee(picture, state.pool.resource, work.namespace)
     if granted is None or work.gpus <= granted:
         return None
-    return f"asks for {work.gpus} GPUs, the ResourceQuota of {work.namespace} grants {granted}"
+    return f"asks for {counted(work.gpus, 'GPU')}, the ResourceQuota of {work.namespace} grants {granted}"
 
 
 class _Doors:
@@ -87,4 +88,4 @@ class _Doors:
         most = max((self._trees.reachable(queue, key) for key in keys), default=0)
         if work.gpus <= most:
             return None
-        return f"asks for {work.gpus} GPUs, ClusterQueue {queue.name} reaches {most} with all it may borrow"
+        return f"asks for {counted(work.gpus, 'GPU')}, ClusterQueue {queue.name} reaches {most} with all it may borrow"

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from collector.assemble.waiting_native import native_waiting
+from collector.assemble.waiting_native import gpus_are, native_waiting
 from collector.model.objects import Picture
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from collector.model.reading import Unknown
 from collector.model.snapshot import PoolState, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Engine
@@ -26,18 +26,17 @@ def ineligible_reason(
     if state is None:
         return "no known pool offers what it asks for"
     if work.gpus_per_pod > state.gpus_per_node:
-        return (
-            f"a pod asks for {work.gpus_per_pod} GPUs, the largest node of pool {work.pool} has {state.gpus_per_node}"
-        )
+        asked = counted(work.gpus_per_pod, "GPU")
+        return f"a pod asks for {asked}, the largest node of pool {work.pool} has {state.gpus_per_node}"
     total = state.total
     if work.gpus > total:
-        return f"asks for {work.gpus} GPUs, pool {work.pool} has {total}"
+        return f"asks for {counted(work.gpus, 'GPU')}, pool {work.pool} has {total}"
     ceiling = held.entitlement.ceiling if held else None
     if ceiling is not None and work.gpus > ceiling:
-        return f"asks for {work.gpus} GPUs, above its tenant's ceiling of {ceiling}"
-    at_ceiling = ceiling is not None and held is not None and held.reserved + work.gpus > ceiling
-    if at_ceiling and held is not None and work.phase is WorkPhase.WAITING:
-        return f"its tenant uses {held.reserved} of its ceiling of {ceiling} GPUs"
+        return f"asks for {counted(work.gpus, 'GPU')}, above its tenant's ceiling of {ceiling}"
+    waits = work.phase is WorkPhase.WAITING
+    if waits and held is not None and ceiling is not None and held.reserved + work.gpus > ceiling:
+        return f"its tenant uses {held.reserved} of its ceiling of {counted(ceiling, 'GPU')}"
     return _queue_problem(work, picture) if work.queue else None
 
 
@@ -131,10 +130,10 @@ def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Wo
     free_own = entitled.value - own.reserved
     others = {tenant: gpus for tenant, gpus in sorted(holders.items()) if tenant != work.tenant and gpus > 0}
     if work.gpus > free_own:
-        used = f"{own.tenant} uses {own.reserved} of its {entitled.value} GPUs and asks for {work.gpus} more"
+        used = f"{own.tenant} uses {own.reserved} of its {counted(entitled.value, 'GPU')} and asks for {work.gpus} more"
         if others:
             lent = _borrowers(others)
-            cure = f"{work.gpus - max(0, free_own)} GPUs of float would start it"
+            cure = f"{counted(work.gpus - max(0, free_own), 'GPU')} of float would start it"
             return replace(work, waiting=WaitingName.STARVED, why=f"{used}, while {lent}; {cure}.")
         sentence = f"{used}, and nobody borrows: the pool is too small for what was asked."
         return replace(work, waiting=WaitingName.SHORT_OF_CAPACITY, why=sentence)
@@ -152,8 +151,8 @@ def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Wo
 def _no_nodes(work: Work, state: PoolState, others: Mapping[str, int]) -> str:
     shape, free = f"{work.pods} x {work.gpus_per_pod}", state.free
     if free < work.gpus and others:
-        return f"Its quota is free, but only {free} GPUs are, while {_borrowers(others)}: not reclaimed yet."
-    told = "fragmentation" if free >= work.gpus else f"only {free} GPUs are free at all"
+        return f"Its quota is free, but only {gpus_are(free)}, while {_borrowers(others)}: not reclaimed yet."
+    told = "fragmentation" if free >= work.gpus else f"only {gpus_are(free)} free at all"
     return f"Its quota is free, but no nodes have {shape} GPUs free: {told}."
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collector.assemble.capacity import CAP_NAME
 from collector.assemble.native_quota import refusing_quota
 from collector.model.objects import Picture
+from collector.model.quantities import counted
 from collector.model.snapshot import PoolState, WaitingName, Work
 
 
@@ -21,14 +22,19 @@ def native_waiting(work: Work, state: PoolState, picture: Picture) -> tuple[Wait
         if quota is None:
             return WaitingName.BROKEN, f"{work.pods_missing} of its pods were never made, and no quota refuses them."
         used = f"{quota.used.get(state.pool.resource, 0)} of {quota.hard[state.pool.resource]}"
-        told = f"{work.pods_missing} of its pods are refused by quota {quota.name} ({used} GPUs in use)"
+        told = f"{work.pods_missing} of its pods are refused by quota {quota.name} ({used} in use)"
         if quota.name == CAP_NAME:
-            return WaitingName.REFUSED, f"{told}, while {free} GPUs of the pool are free."
+            return WaitingName.REFUSED, f"{told}, while {gpus_are(free, 'of the pool ')} free."
         beyond = state.pool.borrow_class or "borrow"
         return WaitingName.REFUSED, f"{told}: its guarantee is used up; more may run under class {beyond}."
     if state.fits(work.pods, work.gpus_per_pod):
         return WaitingName.BROKEN, "Nodes are free, and yet its pods are not bound: look at the scheduler."
     if free >= work.gpus:
         shape = f"{work.pods} x {work.gpus_per_pod}"
-        return WaitingName.BLOCKED, f"{free} GPUs are free, but no nodes have {shape} GPUs free: fragmentation."
-    return WaitingName.SHORT_OF_CAPACITY, f"{free} GPUs are free and it needs {work.gpus}: the pool is full."
+        return WaitingName.BLOCKED, f"{gpus_are(free)} free, but no nodes have {shape} GPUs free: fragmentation."
+    return WaitingName.SHORT_OF_CAPACITY, f"{gpus_are(free)} free and it needs {work.gpus}: the pool is full."
+
+
+def gpus_are(count: int, where: str = "") -> str:
+    """Beginning of a sentence: "1 GPU is", "8 GPUs of the pool are"."""
+    return f"{counted(count, 'GPU')} {where}{'is' if count == 1 else 'are'}"

@@ -7,16 +7,18 @@ from typing import Final
 from collector.catalogue.metric import Kind, Metric, Source, Unit
 
 _LABELS: Final = (
-    "UUID",
+    *("UUID", "uuid", "gpu_uuid"),
     "gpu",
     "modelName",
-    "Hostname",
+    *("Hostname", "hostname"),
     "GPU_I_ID",
     "GPU_I_PROFILE",
-    "namespace",
-    "pod",
-    "container",
+    *("namespace", "pod_namespace", "exported_namespace"),
+    *("pod", "pod_name", "exported_pod"),
+    *("container", "container_name", "exported_container"),
+    "vgpu",
 )
+"""In each row all spellings of one label that versions and scrape configurations gave it."""
 _SHARED: Final = "repeated for every pod that shares the GPU: a sum per namespace counts it several times"
 _WHOLE: Final = "value of the whole GPU, repeated on each MIG slice"
 _OPTIONAL: Final = "a profiling field: absent on some cards, and while another profiler runs"

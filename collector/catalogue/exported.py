@@ -123,7 +123,7 @@ TENANTS: Final = (
         Kind.INFO,
         Unit.TRUTH,
         ("cluster", "namespace", "tenant"),
-        "Which tenant a namespace belongs to; the join that every rule uses.",
+        "Which tenant a namespace belongs to; the join of every rule over series that know namespaces only.",
         "join on cluster and namespace: equal names exist in two clusters",
         "scrape with `honor_labels: true`, or its namespace becomes `exported_namespace`",
     ),
@@ -311,7 +311,7 @@ FABRIC: Final = (
         Unit.RATIO,
         ("cluster", "tenant", "objective", "source", "destination"),
         "Latency of an edge at which the tenant runs a gang of several nodes, by the limit of the tenant's objective "
-        "(the better of the last two probes): above 1 the objective is missed.",
+        "(the better of the last two successful probes): above 1 the objective is missed.",
         "no sample while it runs no such gang, or while the edge has no baseline to judge by",
     ),
 )

@@ -35,13 +35,13 @@ class Unit(StrEnum):
     OPERATIONS_PER_SECOND = "operations_per_second"
     BYTES_PER_SECOND = "bytes_per_second"
     BYTES = "bytes"
+    DEVICES = "devices"
     JOULES = "joules"
     PACKETS = "packets"
     REQUESTS = "requests"
     EVENTS = "events"
     EVENTS_PER_SECOND = "events_per_second"
     READINGS = "readings"
-    DEVICES = "devices"
     MESSAGES_PER_SECOND = "messages_per_second"
     RATIO = "ratio"
     TRUTH = "0 or 1"
@@ -106,12 +106,14 @@ class Metric:
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
+_HOLDERS: Final = "GPUs: one holder per share"
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
     label.name: label
     for label in (
         Label("cluster", "the cluster's name in the Site; never joined without it", "clusters"),
+        Label("named", "the cluster that a scrape means, also one that gives no name", "clusters"),
         Label("tenant", "name of the Tenant document, or `unassigned`", _TENANT),
         Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
         Label("tier", "name of the tier", "tiers in the Policy"),
@@ -189,6 +191,7 @@ LABELS: Final = {
         Label("cohort", "Cohort of Kueue", "cohorts"),
         Label("flavor", "ResourceFlavor of Kueue", "flavors"),
         Label("underlying_cause", "Kueue's second reason", _CODE),
+        Label("replica", "number of the share on a time-sliced or virtual GPU; else empty", "shares of one GPU"),
         Label("reason", "what went wrong, in few words", _CODE),
         Label("version", "version of the program", "versions running at once"),
         Label("knob", "the field that is moved", _CODE),
@@ -201,14 +204,24 @@ LABELS: Final = {
         Label("budget", "name of the budget in the Policy", "budgets in the Policy"),
         Label("objective", "name of the objective in the Tenant document", "objectives of tenants"),
         Label("window", "the objective's window, as people wrote it", "objectives of tenants"),
-        Label("UUID", "the GPU's id; also seen as `uuid`, `gpu_uuid`", "GPUs"),
+        Label("UUID", "the GPU's id", "GPUs"),
+        Label("uuid", "older spelling of `UUID`", "GPUs"),
+        Label("gpu_uuid", "spelling of `UUID` on some families", "GPUs"),
         Label("gpu", "index on its node", "GPUs of one node"),
         Label("modelName", "the GPU's model; also `model_name`", "models"),
-        Label("Hostname", "the node, or the exporter's own pod; newer: `hostname`", "nodes"),
+        Label("Hostname", "the node, or the exporter's own pod", "nodes"),
+        Label("hostname", "newer spelling of `Hostname`", "nodes"),
         Label("GPU_I_ID", "MIG instance; absent on whole GPUs", "slices of one GPU"),
         Label("GPU_I_PROFILE", "MIG profile; absent on whole GPUs", "MIG profiles"),
-        Label("pod", "the pod that holds it; also `pod_name`, `exported_pod`", "GPUs: one holder per share"),
-        Label("container", "the container that holds it", "GPUs: one holder per share"),
+        Label("pod", "the pod that holds it", _HOLDERS),
+        Label("container", "the container that holds it", _HOLDERS),
+        Label("pod_namespace", "older spelling of the holder's `namespace`", _HOLDERS),
+        Label("pod_name", "older spelling of the holder's `pod`", _HOLDERS),
+        Label("container_name", "older spelling of the holder's `container`", _HOLDERS),
+        Label("exported_namespace", "the holder's `namespace` where Prometheus kept its own", _HOLDERS),
+        Label("exported_pod", "the holder's `pod` where Prometheus kept its own", _HOLDERS),
+        Label("exported_container", "the holder's `container` where Prometheus kept its own", _HOLDERS),
+        Label("vgpu", "number of a virtual GPU", "shares of one GPU"),
     )
 }
 

@@ -10,8 +10,17 @@ _TENANT_POOL: Final = ("cluster", "tenant", "pool")
 _NOMINAL: Final = "the window in the name is the nominal one; a time scale shortens what it covers, not its name"
 
 
+_DEVICE: Final = ("cluster", "node", "device", "GPU_I_ID")
+_TENANT_NODE: Final = ("cluster", "tenant", "node")
+_OF_DEVICES: Final = (
+    "only from devices that one container holds alone, and absent where one of them has no such reading"
+)
+_NEEDS_CLUSTER: Final = "where Prometheus has several clusters, the scrape of dcgm-exporter must name the collector's"
+
+
 def _entry(name: str, unit: Unit, labels: tuple[str, ...], meaning: str, *traps: str) -> Metric:
-    return Metric(name, Kind.GAUGE, unit, labels, Source.RECORDED, meaning, traps)
+    kind = Kind.INFO if name.endswith("_info") else Kind.GAUGE
+    return Metric(name, kind, unit, labels, Source.RECORDED, meaning, traps)
 
 
 RECORDED: Final = (
@@ -54,4 +63,62 @@ RECORDED: Final = (
         "Error budget of the objective: 1 − target.",
         "for a site whose documents were not given to the generator: 0.01 for every tenant and pool seen",
     ),
+    _entry(
+        "trimtab:scraped_cluster_info",
+        Unit.TRUTH,
+        ("cluster", "named"),
+        "The name of each cluster as scrapes give it; an empty one too where there is but one cluster.",
+    ),
+    _entry(
+        "trimtab:device_holder_info",
+        Unit.TRUTH,
+        (*_DEVICE, "namespace", "pod", "container", "replica"),
+        "Which container holds a GPU or slice, by dcgm-exporter, whatever spelling its labels have.",
+    ),
+    _entry(
+        "trimtab:device_tenant_info",
+        Unit.TRUTH,
+        (*_DEVICE, "tenant", "attribution"),
+        "Which tenant holds a GPU or slice; what belongs to none is `unassigned`.",
+        "a shared device has a series for each of its tenants: do not sum what it does",
+        _NEEDS_CLUSTER,
+    ),
+    _entry(
+        "trimtab:device_activity_ratio",
+        Unit.RATIO,
+        _DEVICE,
+        "Share of time in which the engine worked; where that is not exported, mean share of busy multiprocessors.",
+        "never made of GPU_UTIL, which is no load",
+    ),
+    _entry(
+        "trimtab:device_memory_used_bytes",
+        Unit.BYTES,
+        _DEVICE,
+        "Memory in use.",
+        "absent where series of one scrape disagree",
+    ),
+    _entry("trimtab:device_power_watts", Unit.WATTS, _DEVICE, "Power drawn.", "of whole GPUs alone, never of a slice"),
+    _entry(
+        "trimtab:tenant_devices",
+        Unit.DEVICES,
+        (*_TENANT_NODE, "attribution"),
+        "GPUs and slices that pods of the tenant hold.",
+        "shared ones count once for each tenant that has a part",
+        _NEEDS_CLUSTER,
+    ),
+    _entry(
+        "trimtab:tenant_activity_ratio",
+        Unit.RATIO,
+        _TENANT_NODE,
+        "Mean activity of the tenant's devices.",
+        _OF_DEVICES,
+    ),
+    _entry(
+        "trimtab:tenant_memory_used_bytes",
+        Unit.BYTES,
+        _TENANT_NODE,
+        "Memory in use on the tenant's devices.",
+        _OF_DEVICES,
+    ),
+    _entry("trimtab:tenant_power_watts", Unit.WATTS, _TENANT_NODE, "Power of the tenant's GPUs.", _OF_DEVICES),
 )

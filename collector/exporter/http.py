@@ -5,6 +5,8 @@ The address is bound before the server starts, so that a port in use is an error
 
 from __future__ import annotations
 
+import errno
+import re
 import socket
 import threading
 import time
@@ -21,6 +23,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+_TROUBLES = {
+    errno.EADDRINUSE: "something listens there already",
+    errno.EADDRNOTAVAIL: "this machine has no such address",
+    errno.EACCES: "this user may not listen there",
+}
 _START_SECONDS = 10.0
 _DRAIN_SECONDS = 3
 
@@ -36,12 +43,15 @@ class Address:
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     @classmethod
     def parse(cls, text: str) -> Address:
         """ "127.0.0.1:9108", "[::1]:9108" or ":9108" for all addresses. Raises ValueError that names the text."""
         host, colon, port = text.rpartition(":")
         bracketed = host.startswith("[") and host.endswith("]")
-        if not colon or not port.isdecimal() or int(port) > 65535 or (":" in host and not bracketed):
+        if not colon or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535 or (":" in host and not bracketed):
             raise ValueError(f"{text!r} is not an address such as 127.0.0.1:9108, [::1]:9108 or :9108")
         return cls(host.strip("[]"), int(port))
 
@@ -64,6 +74,21 @@ def metrics_app(
 
     routes = [Route("/metrics", metrics), Route("/healthz", healthz), Route("/readyz", readyz)]
     return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=1)])
+
+
+def check_free(address: Address) -> None:
+    """Take the address and leave it again, before anything is started that would need it. Raises ListenError."""
+    _bound(address).close()
+
+
+def _bound(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        return socket.create_server((address.host, address.port), family=family, backlog=128)
+    except (OSError, UnicodeError) as error:
+        # Names that can not be looked up come with numbers of their own kind, or as a failure to spell them.
+        unknown = f"no machine is known as {address.host}"
+        raise ListenError(_TROUBLES.get(getattr(error, "errno", None) or 0, unknown)) from error
 
 
 class HttpServer:
@@ -93,19 +118,13 @@ class HttpServer:
 
     def start(self) -> None:
         """Bind and serve; returns once it answers. Raises ListenError."""
-        host, port = self._address.host, self._address.port
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        try:
-            bound = socket.create_server((host, port), family=family, backlog=128)
-        except OSError as error:
-            raise ListenError(f"{host}:{port}: {error.strerror or error}") from error
-        self._socket = bound
+        self._socket = bound = _bound(self._address)
         self._thread = threading.Thread(target=self._server.run, args=([bound],), name="metrics", daemon=True)
         self._thread.start()
         deadline = time.monotonic() + _START_SECONDS
         while not self._server.started:
             if not self._thread.is_alive() or time.monotonic() > deadline:
-                raise ListenError(f"{host}:{port}: the server did not start")
+                raise ListenError(f"the server on {self._address} did not start")
             time.sleep(0.01)
 
     def stop(self) -> None:

@@ -258,6 +258,8 @@ class Picture:
     unreadable: Mapping[str, str] = field(default_factory=dict)
     """Kind (plural, as in the API: "pods", "clusterqueues") → reason. Its objects, if any, are as they were last seen.
     A kind that the cluster does not serve at all (no Kueue installed) stands in `unserved`."""
+    forbidden: frozenset[str] = frozenset()
+    """Those of `unreadable` of which a look by lists knows that only a right is missing."""
     unserved: frozenset[str] = frozenset()
     malformed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kind → one sentence per object that was left out because it could not be understood."""

@@ -12,7 +12,9 @@ from typing import Final
 from collector.model.reading import Known, Reading, Unknown
 
 _HEADER: Final = re.compile(r"iterations,([0-9]{1,3}(?:\.[0-9]{1,6})?)_percentile_lat(?:,\w+)+")
-_ROW: Final = re.compile(r"[0-9]{1,15}(?:,[0-9]{1,15}(?:\.[0-9]{1,9})?)+")
+_NUMBER: Final = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
+_ROW: Final = re.compile(rf"[0-9]{{1,15}},{_NUMBER}(?:,(?:{_NUMBER}|inf|-?nan))*")
+"""A run whose last interval had no iteration, on a busy machine, has no number for the average of that interval."""
 _COMPLAINT: Final = re.compile(r"\bUCX\s+(?:ERROR|FATAL)\s+(.+)")
 _LONGEST_COMPLAINT: Final = 200
 _MICROSECONDS: Final = 1e6

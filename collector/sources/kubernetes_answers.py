@@ -21,6 +21,7 @@ from collector.sources.errors import (
     TimedOut,
     Unreachable,
 )
+from collector.sources.network_words import network_words
 
 _BY_STATUS: Final[Mapping[int, type[SourceError]]] = {
     401: Forbidden,
@@ -68,8 +69,7 @@ def error_from_failure(method: str, path: str, failure: Exception, server: str) 
         cause = failure.reason
     # In urllib3 a refused connection is a kind of time-out; here it is not.
     timed_out = isinstance(cause, HttpTimeout) and not isinstance(cause, NewConnectionError)
-    words = str(cause).rpartition("): ")[2] or type(cause).__name__
-    return (TimedOut if timed_out else Unreachable)(method, path, f"{server}: {words}")
+    return (TimedOut if timed_out else Unreachable)(method, path, f"{server}: {network_words(cause)}")
 
 
 def _class_of(code: int | None) -> type[SourceError]:

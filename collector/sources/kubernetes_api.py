@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import orjson
 import urllib3
@@ -22,7 +22,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, read_body
-from collector.sources.errors import Malformed, SourceError, Throttled, TimedOut, Unreachable
+from collector.sources.errors import Invalid, Malformed, SourceError, Throttled, TimedOut, Unreachable
 from collector.sources.kubernetes_answers import error_from_answer, error_from_failure, error_from_status
 from collector.sources.kubernetes_identity import KubernetesIdentity
 from collector.sources.kubernetes_pages import object_of, pages
@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 _CHUNK_BYTES: Final = 2**18
 _READ_ATTEMPTS: Final = 4
+_SEGMENT_SIGNS: Final = "-._~:@!$&'()*+,;="
+"""What RFC 3986 allows in a segment of a path beside letters and digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class KubernetesApi:
         try:
             return self._identity.pool.request(
                 method,
-                f"{self.server}{path}" + (f"?{urlencode(query)}" if query else ""),
+                f"{self.server}{_quoted(method, path)}" + (f"?{urlencode(query)}" if query else ""),
                 body=body,
                 headers=headers,
                 timeout=urllib3.Timeout(connect=self._limits.connect_seconds, read=read_seconds),
@@ -255,6 +257,14 @@ class _LargeReads:
 
     def read1(self, amt: int | None = None, decode_content: bool | None = None) -> bytes:
         return self._response.read(amt, decode_content)
+
+
+def _quoted(method: str, path: str) -> str:
+    """`path` with its segments quoted. Raises Invalid for one that would lead elsewhere: a name may stand in it."""
+    segments = path.removeprefix("/").split("/")
+    if not path.startswith("/") or any(segment in ("", ".", "..") for segment in segments):
+        raise Invalid(method, path, "no path of an API server: a part of it is empty or leads upwards")
+    return "".join(f"/{quote(segment, safe=_SEGMENT_SIGNS)}" for segment in segments)
 
 
 def _pause_seconds(problem: SourceError, attempt: int) -> float:

@@ -67,6 +67,8 @@ class KindState:
     problem: str | None = None
     """Why it cannot be read now."""
     served: bool = True
+    forbidden: bool = False
+    """Whether what keeps it is a missing right."""
 
 
 def picture_of(states: Mapping[str, KindState], now: float, since: float) -> Picture:
@@ -102,6 +104,7 @@ def picture_of(states: Mapping[str, KindState], now: float, since: float) -> Pic
         workload_priority_classes=by_name("workloadpriorityclasses"),
         volumes=by_name(VOLUMES.name) if VOLUMES.name in states else {},
         unreadable={kind: state.problem for kind, state in states.items() if state.problem is not None},
+        forbidden=frozenset(kind for kind, state in states.items() if state.forbidden),
         unserved=frozenset(kind for kind, state in states.items() if not state.served),
         malformed={kind: tuple(state.malformed.values()) for kind, state in states.items() if state.malformed},
         age_seconds=max(0.0, now - min(confirmed, default=since)),

@@ -11,7 +11,7 @@ from typing import Any
 from collector.model.objects import Picture
 from collector.parse.json_fields import ParseProblem, as_object
 from collector.parse.kubernetes import uid_of
-from collector.sources.errors import Malformed, NotFound, SourceError, TimedOut, Unreachable
+from collector.sources.errors import Forbidden, Malformed, NotFound, SourceError, TimedOut, Unreachable
 from collector.sources.kubernetes_kinds import KINDS, Kind, KindState, picture_of
 from collector.sources.kubernetes_port import ObjectReader
 
@@ -89,7 +89,7 @@ def look_once(api: ObjectReader, now: float, page_size: int = 500) -> Picture:
             states[kind.name] = KindState(served=False)
         except SourceError as problem:
             first_problem = first_problem or problem
-            states[kind.name] = KindState(problem=str(problem))
+            states[kind.name] = KindState(problem=str(problem), forbidden=isinstance(problem, Forbidden))
             if isinstance(problem, Unreachable | TimedOut) and not _was_read(states):
                 raise
     if first_problem is not None and not _was_read(states):

@@ -31,6 +31,7 @@ from collector.sources.errors import (
     TimedOut,
     Unreachable,
 )
+from collector.sources.network_words import network_words
 
 
 class BadQuery(Invalid):
@@ -83,7 +84,7 @@ class BoundedSession(requests.Session):
         except BodyTooLargeError as error:
             raise Malformed("GET", path, str(error)) from error
         except (HTTPError, requests.RequestException) as error:
-            raise Unreachable("GET", path, _cause(error)) from error
+            raise Unreachable("GET", path, network_words(error)) from error
 
 
 class _Whole(requests.Response):
@@ -97,12 +98,6 @@ class _Whole(requests.Response):
     def json(self, **kwargs: Any) -> dict[str, Any]:
         """The decoded answer."""
         return self._document
-
-
-def _cause(error: Exception) -> str:
-    """The innermost words: what requests and urllib3 wrap around them names our own objects."""
-    inner = error.args[0] if error.args else None
-    return str(getattr(inner, "reason", None) or error)
 
 
 def _document(status: int, body: bytes, path: str) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from urllib3.exceptions import (
 )
 
 from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, read_body
+from collector.sources.network_words import network_words
 
 _ACCEPT: Final = "text/plain;version=0.0.4,text/plain;q=0.5"
 _TEXT_TYPES: Final = frozenset({"", "text/plain", "application/openmetrics-text", "application/octet-stream"})
@@ -115,7 +116,7 @@ class Scraper:
         except BodyTooSlowError as error:
             return ScrapeFailed(ScrapeFault.TIMEOUT, f"{url}: {error} ({self._limits.total_seconds:g} s)")
         except (HTTPError, OSError) as error:
-            return ScrapeFailed(_fault_of(error), f"{url}: {_first_line(error)}")
+            return ScrapeFailed(_fault_of(error), f"{url}: {network_words(error)}")
         problem = _problem_of(body, self._limits.whole_last_line)
         if isinstance(problem, ScrapeFailed):
             return ScrapeFailed(problem.fault, f"{url}: {problem.sentence}")
@@ -203,10 +204,6 @@ def _fault_of(error: Exception) -> ScrapeFault:
         inner = seen.args[-1] if isinstance(seen, ProtocolError) and seen.args else None
         seen = inner if isinstance(inner, BaseException) else seen.__cause__
     return ScrapeFault.REFUSED
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 class _HeadersInTime(HTTPConnection):

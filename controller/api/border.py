@@ -6,9 +6,9 @@ second document to be judged stands in `crosscheck`.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from collector.model.tenancy import (
@@ -22,10 +22,27 @@ from collector.model.tenancy import (
     Tenant,
     Tier,
 )
-from controller.api.fields import Gpus, Name, ObjectName, Resource, Seconds, Share, Text, Within, WithinLimit
+from controller.api.fields import (
+    MOST_GPUS,
+    Dwell,
+    Gpus,
+    Lifetime,
+    Name,
+    ObjectName,
+    Resource,
+    Share,
+    Text,
+    Tick,
+    Wait,
+    Window,
+    Within,
+    WithinLimit,
+)
 from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, RevertStyle, Targets
 
 API_VERSION: Final = "trimtab.io/v1alpha1"
+MOST_PER_DAY: Final = 1_000_000
+"""Of anything that a budget counts: a larger number is a slip of the pen."""
 DEFAULT_WINDOW_SECONDS: Final = 28 * 86400.0
 RESERVED_TENANT_NAMES: Final = {
     "unassigned": "it is the tenant of every namespace that nobody claims",
@@ -35,6 +52,7 @@ _NEEDED: Final = {
     ObjectiveKind.RDMA_LATENCY: ("quantile", "within"),
     ObjectiveKind.STORAGE_LATENCY: ("storage", "quantile", "within"),
 }
+_MEMBERS: Final = ("namespaces", "namespaceSelector", "localQueues", "kubesphereWorkspaces")
 _ENGINE_OF: Final = {"flavor": Engine.KUEUE, "borrow_class": Engine.NATIVE}
 
 
@@ -84,6 +102,12 @@ class MembersModel(Border):
     local_queues: list[LocalQueueModel] = []
     kubesphere_workspaces: list[ObjectName] = []
 
+    @model_validator(mode="after")
+    def _somebody(self) -> Self:
+        if not (self.namespaces or self.namespace_selector or self.local_queues or self.kubesphere_workspaces):
+            raise ValueError(f"at least one of {', '.join(_MEMBERS)}: nothing would belong to this tenant")
+        return self
+
     def value(self) -> Members:
         """The frozen form."""
         return Members(
@@ -131,7 +155,7 @@ class ObjectiveModel(Border):
     name: Name
     kind: Literal["queue-wait", "eviction-loss", "share", "rdma-latency", "storage-latency", "availability"]
     target: Share
-    window: Seconds = DEFAULT_WINDOW_SECONDS
+    window: Window = DEFAULT_WINDOW_SECONDS
     pool: Name | None = None
     storage: Text | None = Field(default=None, validate_default=True)
     quantile: Share | None = Field(default=None, validate_default=True)
@@ -171,7 +195,7 @@ class TenantSpec(Border):
     """Everything that was agreed with one tenant."""
 
     tier: Name
-    members: MembersModel = MembersModel()
+    members: MembersModel
     pools: list[EntitlementModel] = []
     objectives: list[ObjectiveModel] = []
 
@@ -238,10 +262,10 @@ class PoolModel(Border):
 class StartWithinModel(Border):
     """Limits of waiting per size; a size without one is not judged."""
 
-    interactive: Seconds | None = None
-    single_node: Seconds | None = Field(default=None, alias="single-node")
-    small_gang: Seconds | None = Field(default=None, alias="small-gang")
-    large_gang: Seconds | None = Field(default=None, alias="large-gang")
+    interactive: Wait | None = None
+    single_node: Wait | None = Field(default=None, alias="single-node")
+    small_gang: Wait | None = Field(default=None, alias="small-gang")
+    large_gang: Wait | None = Field(default=None, alias="large-gang")
 
 
 class TierModel(Border):
@@ -250,7 +274,7 @@ class TierModel(Border):
     name: Name
     rank: int = Field(ge=-1_000_000_000, le=1_000_000_000)
     start_within: StartWithinModel = StartWithinModel()
-    oldest_head: Seconds | None = None
+    oldest_head: Wait | None = None
 
     def value(self) -> Tier:
         """The frozen form; `oldest_head` is carried beside it, by `Documents`."""
@@ -261,25 +285,25 @@ class TierModel(Border):
 class BudgetsModel(Border):
     """Finite by nature: there is no word for "without limit"."""
 
-    changes_per_day: int = Field(default=Budgets().changes_per_day, ge=0)
-    tenants_per_hour: int = Field(default=Budgets().tenants_per_hour, ge=0)
-    added_evictions_per_day: int = Field(default=Budgets().added_evictions_per_day, ge=0)
-    added_lost_gpu_hours_per_day: float = Field(default=Budgets().added_lost_gpu_hours_per_day, ge=0)
+    changes_per_day: int = Field(default=Budgets().changes_per_day, ge=0, le=MOST_PER_DAY)
+    tenants_per_hour: int = Field(default=Budgets().tenants_per_hour, ge=0, le=MOST_PER_DAY)
+    added_evictions_per_day: int = Field(default=Budgets().added_evictions_per_day, ge=0, le=MOST_PER_DAY)
+    added_lost_gpu_hours_per_day: float = Field(default=Budgets().added_lost_gpu_hours_per_day, ge=0, le=24 * MOST_GPUS)
 
 
 class CadenceModel(Border):
     """The rhythm of the loop."""
 
-    tick: Seconds = Cadence().tick_seconds
-    confirm_ticks: int = Field(default=Cadence().confirm_ticks, ge=1)
-    dwell: Seconds = Cadence().dwell_seconds
+    tick: Tick = Cadence().tick_seconds
+    confirm_ticks: int = Field(default=Cadence().confirm_ticks, ge=1, le=100)
+    dwell: Dwell = Cadence().dwell_seconds
 
 
 class RevertModel(Border):
     """How a change ends."""
 
     style: Literal["soft", "hard"] = "soft"
-    ttl: Seconds = Revert().ttl_seconds
+    ttl: Lifetime = Revert().ttl_seconds
 
 
 class PolicySpec(Border):

@@ -6,18 +6,29 @@ a check can not judge because of another mistake, it leaves alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from collector.model.quantities import parse_duration
 from collector.model.tenancy import Engine
-from controller.api.fields import with_nearest
+from controller.api.fields import duration_text, with_nearest
+from controller.api.policy import Cadence, Revert
 from controller.api.yaml_text import ValuePath, place_in_words
 
 _UNIQUE: Final = {
     "Tenant": ("spec.pools.*.pool", "spec.objectives.*.name"),
     "Policy": ("spec.pools.*.name", "spec.tiers.*.name", "spec.tiers.*.rank", "spec.strategies.*"),
 }
+
+
+_RHYTHM: Final = {
+    "spec.cadence.tick": Cadence().tick_seconds,
+    "spec.cadence.dwell": Cadence().dwell_seconds,
+    "spec.revert.ttl": Revert().ttl_seconds,
+}
+_MOST_SUGGESTIONS: Final = 20
+"""To look for what was meant takes longer than all the rest; after so many mistakes nobody reads on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ def cross_check(sheets: Sequence[Sheet], *, complete: bool) -> Iterator[Found]:
     yield from _one_policy(sheets)
     yield from _double_claims(sheets)
     policies = [sheet.value for sheet in sheets if sheet.kind == "Policy"]
+    yield from _pools_that_share_nodes(sheets)
+    yield from _time_for_a_trial(sheets)
     if policies:
         yield from _unknown_names(sheets, policies, complete)
         yield from _native_tenants(sheets, policies)
@@ -85,7 +98,8 @@ def _one_policy(sheets: Sequence[Sheet]) -> Iterator[Found]:
 
 
 def _double_claims(sheets: Sequence[Sheet]) -> Iterator[Found]:
-    """Namespaces and workspaces with two tenants. Selectors can only be judged on the living cluster."""
+    """Namespaces, workspaces and whole selectors with two tenants. What selectors find shows on the living cluster."""
+    yield from _equal_selectors(sheets)
     patterns = {
         "namespace": ("spec.members.namespaces.*", "spec.members.localQueues.*.namespace"),
         "workspace": ("spec.members.kubesphereWorkspaces.*",),
@@ -101,25 +115,85 @@ def _double_claims(sheets: Sequence[Sheet]) -> Iterator[Found]:
                     yield position, path, f"a {what} that no other tenant claims; {other} claims it too"
 
 
+def _equal_selectors(sheets: Sequence[Sheet]) -> Iterator[Found]:
+    owner: dict[tuple[tuple[str, str], ...], str] = {}
+    for position, sheet in enumerate(sheets):
+        for path, labels in select(sheet.value, "spec.members.namespaceSelector.matchLabels"):
+            if sheet.kind == "Tenant" and isinstance(labels, dict) and labels:
+                key = tuple(sorted((name, str(value)) for name, value in labels.items()))
+                if key in owner:
+                    yield position, path, f"labels that no other tenant asks for; {owner[key]} has the same"
+                owner.setdefault(key, sheet.label)
+
+
+def _pools_that_share_nodes(sheets: Sequence[Sheet]) -> Iterator[Found]:
+    """Two pools of one resource need a label that tells them apart: else the same GPUs would count twice."""
+    for position, sheet in enumerate(sheets):
+        earlier: dict[str, list[tuple[ValuePath, dict[str, Any]]]] = {}
+        for path, pool in select(sheet.value, "spec.pools.*") if sheet.kind == "Policy" else ():
+            fields = pool if isinstance(pool, dict) else {}
+            resource, selector = fields.get("resource"), fields.get("nodeSelector", {})
+            if not isinstance(resource, str) or not isinstance(selector, dict):
+                continue
+            others = earlier.setdefault(resource, [])
+            twin = next((where for where, other in others if not told_apart(selector, other)), None)
+            if twin is not None:
+                place = place_in_words(twin)
+                yield position, (*path, "nodeSelector"), f"a label that keeps its nodes apart from those of {place}"
+            others.append((path, selector))
+
+
+def told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether no node can be chosen by both selectors: a label of which they want different values."""
+    return any(other.get(key, value) != value for key, value in one.items())
+
+
+def _time_for_a_trial(sheets: Sequence[Sheet]) -> Iterator[Found]:
+    """A change lives at least as long as its trial may take, and a trial at least one tick."""
+    for position, sheet in enumerate(sheets):
+        if sheet.kind != "Policy":
+            continue
+        tick, dwell, ttl = (_seconds_at(sheet.value, place, usual) for place, usual in _RHYTHM.items())
+        if tick is not None and dwell is not None and dwell < tick:
+            yield position, ("spec", "cadence", "dwell"), f"at least cadence.tick, which is {duration_text(tick)}"
+        if dwell is not None and ttl is not None and ttl < dwell:
+            words = f"at least cadence.dwell, which is {duration_text(dwell)}: so long a trial may take"
+            yield position, ("spec", "revert", "ttl"), words
+
+
+def _seconds_at(value: Any, place: str, usual: float) -> float | None:
+    """The duration written at `place`, the usual one where none is, None where it is none."""
+    written = next((found for _, found in select(value, place)), None)
+    try:
+        return usual if written is None else parse_duration(written)
+    except ValueError:
+        return None
+
+
 def _unknown_names(sheets: Sequence[Sheet], policies: list[Any], complete: bool) -> Iterator[Found]:
-    pools = [name for policy in policies for name in _texts(policy, "spec.pools.*.name")]
-    tiers = [name for policy in policies for name in _texts(policy, "spec.tiers.*.name")]
-    tenants = [name for one in sheets if one.kind == "Tenant" for name in _texts(one.value, "metadata.name")]
+    # As keys of a dictionary: in order, and found at once among thousands.
+    pools = dict.fromkeys(name for policy in policies for name in _texts(policy, "spec.pools.*.name"))
+    tiers = dict.fromkeys(name for policy in policies for name in _texts(policy, "spec.tiers.*.name"))
+    tenants = dict.fromkeys(
+        name for one in sheets if one.kind == "Tenant" for name in _texts(one.value, "metadata.name")
+    )
     references = {
         "Tenant": [
             ("spec.tier", "a tier of the Policy", tiers),
             ("spec.pools.*.pool", "a pool of the Policy", pools),
             ("spec.objectives.*.pool", "a pool of the Policy", pools),
         ],
-        "Policy": [("spec.targets.pools.*", 'a pool of the Policy or "*"', ["*", *pools])]
-        + ([("spec.targets.tenants.*", 'a tenant or "*"', ["*", *tenants])] if complete else []),
+        "Policy": [("spec.targets.pools.*", 'a pool of the Policy or "*"', {"*": None, **pools})]
+        + ([("spec.targets.tenants.*", 'a tenant or "*"', {"*": None, **tenants})] if complete else []),
     }
+    told = 0
     for position, sheet in enumerate(sheets):
         for pattern, words, known in references.get(sheet.kind, ()):
             for path, name in select(sheet.value, pattern):
                 if isinstance(name, str) and name not in known:
-                    named = with_nearest(name, [one for one in known if one != "*"])
-                    yield position, path, f"{words}: {named}"
+                    told += 1
+                    near = with_nearest(name, [one for one in known if one != "*"]) if told <= _MOST_SUGGESTIONS else ""
+                    yield position, path, f"{words}: {near}" if near else words
 
 
 def _native_tenants(sheets: Sequence[Sheet], policies: list[Any]) -> Iterator[Found]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
@@ -135,14 +136,16 @@ def _mistakes(drafts: Sequence[Draft]) -> Iterator[Mistake]:
     """Mistakes in the order of the documents."""
     unread = any(not draft.kind for draft in drafts)
     sheets = [Sheet(draft.kind, draft.label, draft.value) for draft in drafts]
-    crossed = list(cross_check(sheets, complete=not unread))
+    crossed: dict[int, list[tuple[ValuePath, str]]] = defaultdict(list)
+    for where, path, words in cross_check(sheets, complete=not unread):
+        crossed[where].append((path, words))
     for position, draft in enumerate(drafts):
         yield from draft.mistakes
         yield from (
             draft.mistake(path, words)
-            for where, path, words in crossed
+            for path, words in crossed[position]
             # What is wrong in itself is not blamed once more for what it therefore does not say.
-            if where == position and not any(faulty[: len(path)] == path for faulty in draft.faulty)
+            if not any(faulty[: len(path)] == path for faulty in draft.faulty)
         )
     if not unread and not any(draft.kind == "Policy" for draft in drafts):
         origins = ", ".join(dict.fromkeys(draft.origin for draft in drafts)) or "the configuration"

@@ -20,9 +20,14 @@ _DNS_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _DNS_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _RESOURCE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _BASELINE: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)x-baseline")
-_A_DURATION: Final = "a duration above zero with its unit, such as 30s, 15m, 1h30m or 28d"
+_A_LIMIT: Final = "a duration with its unit from 1us to 1h, such as 50ms, or a factor above 1, such as 3x-baseline"
+
 MOST_GPUS: Final = 1_000_000
 """Nobody has more: a larger number is a slip of the pen."""
+
+
+_LEAST_LATENCY_SECONDS: Final = 1e-6
+_MOST_LATENCY_SECONDS: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +38,24 @@ class Within:
     baseline_factor: float | None = None
 
 
+def is_label_name(text: str) -> bool:
+    """Whether `text` may name a namespace or a tenant: a DNS label of RFC 1123."""
+    return _DNS_LABEL.fullmatch(text) is not None
+
+
+def is_object_name(text: str) -> bool:
+    """Whether `text` may name a Kubernetes object of most kinds: a DNS subdomain of RFC 1123."""
+    return len(text) <= 253 and _DNS_SUBDOMAIN.fullmatch(text) is not None
+
+
 def _name(text: str) -> str:
-    if not _DNS_LABEL.fullmatch(text):
+    if not is_label_name(text):
         raise ValueError("a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit first and last")
     return text
 
 
 def _object_name(text: str) -> str:
-    if len(text) > 253 or not _DNS_SUBDOMAIN.fullmatch(text):
+    if not is_object_name(text):
         raise ValueError("the name of a Kubernetes object: at most 253 of a-z, 0-9, - and single dots")
     return text
 
@@ -51,17 +66,22 @@ def _resource(text: str) -> str:
     return text
 
 
-def _seconds(value: Any) -> float:
-    if not isinstance(value, str):
-        raise ValueError(_A_DURATION)  # noqa: TRY004 - pydantic reports only a ValueError with its place
-    try:
-        # To the millisecond, so that one length of time is one number however it was written.
-        seconds = round(parse_duration(value), 3)
-    except (ValueError, OverflowError):
-        raise ValueError(_A_DURATION) from None
-    if not 0 < seconds < math.inf:
-        raise ValueError(_A_DURATION)
-    return seconds
+def _from_to(least: str, most: str) -> BeforeValidator:
+    """Reads a duration between two others, ends included."""
+    least_seconds, most_seconds = parse_duration(least), parse_duration(most)
+    expected = f"a duration with its unit from {least} to {most}, such as 30s, 15m, 1h30m or 28d"
+
+    def seconds(value: Any) -> float:
+        try:
+            # To the microsecond, so that one length of time is one number however it was written.
+            found = round(parse_duration(value), 6) if isinstance(value, str) else math.nan
+        except ValueError:
+            found = math.nan
+        if not least_seconds <= found <= most_seconds:
+            raise ValueError(expected)
+        return found
+
+    return BeforeValidator(seconds)
 
 
 def _within(value: Any) -> Within:
@@ -69,29 +89,40 @@ def _within(value: Any) -> Within:
     if match is not None and float(match.group(1)) > 1:
         return Within(baseline_factor=float(match.group(1)))
     try:
-        return Within(seconds=_seconds(value))
+        found = round(parse_duration(value), 6) if isinstance(value, str) else math.nan
     except ValueError:
-        raise ValueError("a duration with its unit, such as 50ms, or a factor above 1, such as 3x-baseline") from None
+        found = math.nan
+    if not _LEAST_LATENCY_SECONDS <= found <= _MOST_LATENCY_SECONDS:
+        raise ValueError(_A_LIMIT)
+    return Within(seconds=found)
 
 
 Name = Annotated[str, AfterValidator(_name)]
 ObjectName = Annotated[str, AfterValidator(_object_name)]
 Resource = Annotated[str, AfterValidator(_resource)]
 Text = Annotated[str, Field(min_length=1)]
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+Tick = Annotated[float, _from_to("1s", "1h")]
+Dwell = Annotated[float, _from_to("1s", "7d")]
+Lifetime = Annotated[float, _from_to("1m", "30d")]
+Wait = Annotated[float, _from_to("1s", "365d")]
+Window = Annotated[float, _from_to("1h", "365d")]
+"""What Prometheus keeps for years is in no store that a site would ask."""
 WithinLimit = Annotated[Within, PlainValidator(_within)]
 Gpus = Annotated[int, Field(ge=0, le=MOST_GPUS)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 def duration_text(seconds: float) -> str:
-    """The shortest text that reads back as `seconds`: "28d", "1h30m", "50ms".
+    """The shortest text that reads back as `seconds`: "28d", "1h30m", "50ms", "7us".
 
-    Raises ValueError for what a document can not say: zero or less, or finer than a millisecond.
+    Raises ValueError for what a document can not say: zero or less, or finer than a microsecond.
     """
-    milliseconds = round(seconds * 1000)
-    if milliseconds <= 0 or not math.isclose(milliseconds / 1000, seconds, rel_tol=1e-12):
+    microseconds = round(seconds * 1_000_000)
+    if microseconds <= 0 or not math.isclose(microseconds / 1_000_000, seconds, rel_tol=1e-12):
         raise ValueError(f"{seconds} seconds can not be written as a duration of a document")
+    if microseconds % 1000:
+        return f"{microseconds}us"
+    milliseconds = microseconds // 1000
     if milliseconds % 1000:
         return f"{milliseconds}ms"
     remaining, text = milliseconds // 1000, ""

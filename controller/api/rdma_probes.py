@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from collector.model.fabric import Edge, ProbePlan, ProbeTarget
 from controller.api.border import Border
 from controller.api.errors import InputError, Mistake
-from controller.api.fields import ObjectName, Seconds, Text
+from controller.api.fields import Dwell, ObjectName, Text, Tick
 from controller.api.wording import mistakes_in_words
 from controller.api.yaml_text import ValuePath, YamlDocument, place_in_words, printable, read_yaml
 
@@ -60,8 +60,8 @@ class EdgeModel(Border):
 class ProbesModel(Border):
     """The whole file."""
 
-    interval: Seconds = 60.0
-    timeout: Seconds = 20.0
+    interval: Dwell = 60.0
+    timeout: Tick = 20.0
     iterations: Annotated[int, Field(ge=100, le=1_000_000)] = 500
     progress: Literal["sleep", "poll"] = "sleep"
     environment: Annotated[dict[str, str], AfterValidator(_variables)] = Field(default_factory=dict)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, BinaryIO, Final
 
 import typer
 
 from collector.assemble.between import with_shares
 from collector.model.collected import Collected, SampleCounts
-from collector.model.quantities import parse_duration
 from collector.parse.collect import Circumstances, SourceKind, collect_text
 from collector.parse.rdma_files import rdma_readings
 from collector.sources.rdma_sysfs import read_rdma_files
 from collector.sources.scrape import ScrapeFailed, ScrapeFault, ScrapeLimits, Scraper, target_label
 from controller.api.errors import InputError, Mistake
 from controller.cli.collect_output import collected_record, print_collected
-from controller.cli.output import BAD_INPUT, OK, UNREACHABLE, print_json, talk
+from controller.cli.output import BAD_INPUT, OK, UNREACHABLE, Failed, print_json, talk
+from controller.cli.values import duration_for, path_for, words_for
 from controller.runtime.configuration import Configuration
 
 _LARGEST_BYTES: Final = 256 * 1024 * 1024
@@ -47,7 +48,12 @@ class Form(StrEnum):
 def collect(
     source: Annotated[
         str,
-        typer.Option("--from", help="A file, - for standard input, an address, or a folder of /sys.", metavar="WHERE"),
+        typer.Option(
+            "--from",
+            parser=words_for("--from", "a file, an address or a folder"),
+            help="A file, - for standard input, an address, or a folder of /sys.",
+            metavar="WHERE",
+        ),
     ],
     kind: Annotated[
         SourceKind, typer.Option("--as", help="What it is; auto finds out by what it says.")
@@ -58,14 +64,22 @@ def collect(
         typer.Option("--rename", help="THEIRS=DEFAULT: a metric that this site has renamed (may be repeated)."),
     ] = None,
     again: Annotated[
-        str | None,
+        float | None,
         typer.Option(
-            "--again", help="Read the address twice, so long apart (10s), for shares of time.", show_default=False
+            "--again",
+            parser=duration_for("--again", 0.001, 3600.0, "a duration up to 1h, such as 10s"),
+            help="Read the address twice, so long apart (10s), for shares of time.",
+            show_default=False,
         ),
     ] = None,
     config: Annotated[
         list[Path] | None,
-        typer.Option("--config", help="Tenant documents, which name the tenant of a namespace.", show_default=False),
+        typer.Option(
+            "--config",
+            parser=path_for("--config"),
+            help="Tenant documents, which name the tenant of a namespace.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
         Form, typer.Option("--output", "-o", help="A table for people, or JSON for scripts.")
@@ -105,14 +119,10 @@ class _Asked:
         return self.source.startswith(("http://", "https://"))
 
 
-def _collected_twice(asked: _Asked, again: str) -> Collected:
-    try:
-        apart_seconds = parse_duration(again)
-    except ValueError:
-        raise InputError((Mistake("--again", again, "a duration such as 10s"),)) from None
+def _collected_twice(asked: _Asked, apart_seconds: float) -> Collected:
     if not asked.is_address:
         raise InputError(
-            (Mistake("--again", again, "an address in --from: only that changes from one look to the next"),)
+            (Mistake("--again", asked.source, "an address in --from: only that changes from one look to the next"),)
         )
     earlier, started = _collected(asked), time.monotonic()
     time.sleep(apart_seconds)
@@ -126,15 +136,16 @@ def _collected(asked: _Asked) -> Collected:
     if asked.is_address:
         return collect_text(_fetched(source), kind, around)
     if source == "-":
-        return collect_text(sys.stdin.buffer.read().decode(errors="replace"), kind, around)
+        return collect_text(_bounded(sys.stdin.buffer, asked), kind, around)
     path = Path(source)
     try:
         if path.is_dir() and kind in (SourceKind.AUTO, SourceKind.SYSFS):
             return rdma_readings(read_rdma_files(path), asked.node, time.time())
-        size = path.stat().st_size
-        if path.is_dir() or kind is SourceKind.SYSFS or size > _LARGEST_BYTES:
-            raise InputError((Mistake("--from", source, _expected(kind)),))
-        return collect_text(path.read_bytes().decode(errors="replace"), kind, around)
+        # A pipe might hang, and a device never end: only a regular file is opened.
+        if stat.S_ISREG(path.stat().st_mode) and kind is not SourceKind.SYSFS:
+            with path.open("rb") as file:
+                return collect_text(_bounded(file, asked), kind, around)
+        raise InputError((Mistake("--from", source, _expected(kind)),))
     except FileNotFoundError:
         raise _unreachable(source, "there is no such file or folder") from None
     except PermissionError:
@@ -143,15 +154,22 @@ def _collected(asked: _Asked) -> Collected:
         raise _unreachable(source, "it can not be read") from None
 
 
+def _bounded(file: BinaryIO, asked: _Asked) -> str:
+    """All of it as text, read to the bound and not beyond. Raises InputError when there is more."""
+    data = file.read(_LARGEST_BYTES + 1)
+    if len(data) > _LARGEST_BYTES:
+        raise InputError((Mistake("--from", asked.source, _expected(asked.kind)),))
+    return data.decode(errors="replace")
+
+
 def _expected(kind: SourceKind) -> str:
     if kind is SourceKind.SYSFS:
         return "a folder such as /sys/class/infiniband"
     return f"a file of at most {_LARGEST_BYTES // 2**20} MiB, or an address; folders are for sysfs"
 
 
-def _unreachable(source: str, why: str) -> typer.Exit:
-    talk(f"{source}: {why}")
-    return typer.Exit(UNREACHABLE)
+def _unreachable(source: str, why: str) -> Failed:
+    return Failed(f"{source}: {why}", UNREACHABLE)
 
 
 def _fetched(url: str) -> str:
@@ -162,8 +180,8 @@ def _fetched(url: str) -> str:
         scraper.close()
     if isinstance(result, ScrapeFailed):
         words = _SCRAPE_FAULTS.get(result.fault)
-        talk(f"{target_label(url)}: {words}" if words else result.sentence)
-        raise typer.Exit(BAD_INPUT if result.fault in _UNUSABLE else UNREACHABLE)
+        said = f"{target_label(url)}: {words}" if words else result.sentence
+        raise Failed(said, BAD_INPUT if result.fault in _UNUSABLE else UNREACHABLE)
     return result.text
 
 

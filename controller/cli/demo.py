@@ -2,55 +2,73 @@
 
 from __future__ import annotations
 
-import signal
+import shutil
+import tempfile
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import Console, RenderableType
 from rich.live import Live
 
 from collector.exporter.http import ListenError
-from collector.model.quantities import format_duration, parse_duration
+from collector.model.quantities import counted, format_duration
 from controller.api.errors import InputError, Mistake
 from controller.cli.demo_screen import closing_words, screen
-from controller.cli.listening import listen_address
+from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Format
-from controller.cli.output import FINDINGS, UNREACHABLE, Output, console, print_json, talk
+from controller.cli.output import FINDINGS, UNREACHABLE, Failed, Output, console, print_json, talk
+from controller.cli.stopping import stop_event
+from controller.cli.values import duration_for, path_for, time_scale_for
 from controller.demo.monitoring import Programs, ProgramsMissing, find_programs, install_programs
 from controller.demo.performance import DemoBroken, Performance, Play
 from controller.demo.processes import NotInTime, ServiceFailed
 from controller.demo.replay import replayed
-from controller.demo.scenery import DEMO_SITE
-from controller.demo.story import arranged
+from controller.demo.scenery import DEMO_SITE, Scenery
+from controller.demo.story import Story, arranged
 from controller.demo.summary import Summary
 from controller.traces.philly_csv import read_trace
 
 _LOOK_SECONDS = 0.5
+_HIGHEST_TIME_SCALE = 600.0
+_LEAST_ROOM_BYTES = 256 * 2**20
+
+Duration: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--for",
+        parser=duration_for("--for", 1.0, 7 * 86400.0, "a duration from 1s to 7d, such as 120s or 5m"),
+        help="End by itself after so long, such as 120s; without it: until Ctrl-C.",
+        metavar="TIME",
+    ),
+]
+DemoTimeScale: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--time-scale",
+        parser=time_scale_for("--time-scale", _HIGHEST_TIME_SCALE),
+        help="So many times faster than real time, from 1 to 600.",
+    ),
+]
+TraceFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        parser=path_for("--trace"),
+        help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
+        "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
+        metavar="FILE",
+    ),
+]
 
 
 def demo(
-    duration: Annotated[
-        str | None,
-        typer.Option(
-            "--for", help="End by itself after so long, such as 120s; without it: until Ctrl-C.", metavar="TIME"
-        ),
-    ] = None,
-    time_scale: Annotated[
-        float, typer.Option("--time-scale", min=1.0, max=600.0, help="So many times faster than real time.")
-    ] = 120.0,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace",
-            help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp, "
-            "duration (seconds), num_gpus, cluster (who submitted).",
-            metavar="FILE",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another day.")] = 1,
+    duration: Duration = None,
+    time_scale: DemoTimeScale = 120.0,
+    trace: TraceFile = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Another seed, another day.")] = 1,
     listen: Annotated[str, typer.Option("--listen", help="Address of the status page. Port 0: any free one.")] = (
         "127.0.0.1:0"
     ),
@@ -70,20 +88,17 @@ def demo(
 
     Example: trimtab demo --for 120s -o json
     """
-    seconds = None if duration is None else _seconds(duration)
     address = listen_address(listen)
-    scenery, story = (DEMO_SITE, arranged(seed)) if trace is None else replayed(read_trace(trace).jobs, seed)
+    scenery, story = (DEMO_SITE, arranged(seed)) if trace is None else _replayed(trace, seed)
+    _check_room()
     play = Play(scenery, story, time_scale, seed, address)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_event()
     try:
-        summary, closing = _played(play, stop, seconds, output)
+        summary, closing = _played(play, stop, duration, output)
     except ListenError as error:
-        raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
+        raise not_free(listen, error) from error
     except (ProgramsMissing, ServiceFailed, NotInTime, DemoBroken) as error:
-        talk(str(error))
-        raise typer.Exit(UNREACHABLE) from None
+        raise Failed(f"The demo can not go on: {error}.", UNREACHABLE) from None
     if output is Output.JSON:
         print_json(summary.document())
     else:
@@ -97,6 +112,31 @@ def _played(play: Play, stop: threading.Event, seconds: float | None, output: Ou
         _watch(performance, stop, seconds, output)
         summary = summary_of(performance)
         return summary, closing_words(summary, performance.chronicle.told(), performance.cluster.begins_at)
+
+
+def _replayed(file: Path, seed: int) -> tuple[Scenery, Story]:
+    """The trace as a demonstration; says what of it is not replayed. Raises InputError."""
+    trace = read_trace(file)
+    for reason, count in sorted(trace.skipped.items()):
+        talk(f"{file}: left out {counted(count, 'row')}: {reason}")
+    scenery, story = replayed(trace.jobs, seed)
+    talk(
+        f"{file}: replaying {len(story.submissions)} of {len(trace.jobs)} jobs: one day of its "
+        f"busiest tenants ({len(scenery.tenants)}), without jobs that are larger than this cluster can give at once"
+    )
+    return scenery, story
+
+
+def _check_room() -> None:
+    """Prometheus, without room, would say anything but that. Raises InputError."""
+    expected = f"a folder with at least {_LEAST_ROOM_BYTES // 2**20} MiB free for what Prometheus keeps meanwhile"
+    try:
+        folder = tempfile.gettempdir()
+        free_bytes = shutil.disk_usage(folder).free
+    except OSError:
+        raise InputError((Mistake("TMPDIR", "no folder that can be written to", expected),)) from None
+    if free_bytes < _LEAST_ROOM_BYTES:
+        raise InputError((Mistake(f"TMPDIR {folder}", f"{free_bytes // 2**20} MiB free", expected),))
 
 
 def summary_of(performance: Performance) -> Summary:
@@ -141,13 +181,3 @@ def _programs() -> Programs:
         talk("Prometheus or Alertmanager is not here: installing them")
         found = install_programs()
     return found
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise InputError((Mistake("--for", repr(text), "a duration such as 120s or 5m"),)) from error
-    if seconds <= 0:
-        raise InputError((Mistake("--for", repr(text), "a duration above 0"),))
-    return seconds

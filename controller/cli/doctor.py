@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 from rich.text import Text
@@ -15,9 +15,12 @@ from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.prometheus import Prometheus
 from collector.sources.scrape import Scraper
+from controller.cli.addresses import http_address
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import FINDINGS, OK, UNREACHABLE, NotedRows, Output, console, left, print_json, section
-from controller.cli.run_cluster_role import checked_url, read_probe_plan
+from controller.cli.run_cluster_role import read_probe_plan
+from controller.cli.run_collector import CephUrls, GpuExporters, RdmaProbes
+from controller.cli.values import address_for, path_for
 from controller.runtime.doctor import (
     Check,
     SourceReport,
@@ -30,26 +33,34 @@ from controller.runtime.doctor import (
 )
 from controller.runtime.doctor_prometheus import check_prometheus
 
+PrometheusAsked: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--prometheus-url",
+        parser=address_for("--prometheus-url"),
+        help="The Prometheus that the controller asks.",
+        show_default=False,
+    ),
+]
+TokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--webhook-token-file",
+        parser=path_for("--webhook-token-file"),
+        help="File with the token that Alertmanager sends to the controller.",
+    ),
+]
 _COLUMNS: Final = ("", "state", "found")
 
 
 def sources(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    prometheus_url: Annotated[
-        str | None, typer.Option("--prometheus-url", help="The Prometheus of the controller.", show_default=False)
-    ] = None,
-    gpu_exporter: Annotated[
-        list[str] | None,
-        typer.Option("--gpu-exporter", help="As for `run collector` (may be repeated).", metavar="URL"),
-    ] = None,
-    ceph_url: Annotated[
-        list[str] | None, typer.Option("--ceph-url", help="As for `run collector` (may be repeated).", metavar="URL")
-    ] = None,
-    rdma_probes: Annotated[Path | None, typer.Option("--rdma-probes", help="As for `run collector`.")] = None,
-    webhook_token_file: Annotated[
-        Path | None, typer.Option("--webhook-token-file", help="As for `run controller`.")
-    ] = None,
+    prometheus_url: PrometheusAsked = None,
+    gpu_exporter: GpuExporters = None,
+    ceph_url: CephUrls = None,
+    rdma_probes: RdmaProbes = None,
+    webhook_token_file: TokenFile = None,
     output: Format = Output.TEXT,
 ) -> None:
     """Ask each source once: is it reached, what is missing, and how to fix it.
@@ -64,9 +75,9 @@ def sources(
     asked = _Asked(
         kubeconfig,
         context,
-        None if prometheus_url is None else checked_url("--prometheus-url", prometheus_url),
-        tuple(checked_url("--gpu-exporter", url) for url in gpu_exporter or ()),
-        tuple(checked_url("--ceph-url", url) for url in ceph_url or ()),
+        prometheus_url,
+        tuple(http_address("--gpu-exporter", url) for url in gpu_exporter or ()),
+        tuple(http_address("--ceph-url", url) for url in ceph_url or ()),
         rdma_probes,
         webhook_token_file,
     )

@@ -9,10 +9,11 @@ from collector.assemble.holdings import quota_groups
 from collector.assemble.native_quota import native_guarantee
 from collector.assemble.never import never_start
 from collector.model.objects import ClusterQueue
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, PoolState, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Engine, Tenant
+from controller.cli.not_known import OF_GPUS, unseen
 from controller.cli.view import View
 from controller.policy.findings import queue_order
 
@@ -59,8 +60,9 @@ class TenantFacts:
 
 def work_facts(view: View, work: Work) -> WorkFacts:
     """What keeps this work, who is ahead, who holds the quota, what would help."""
-    never = next((item.reason for item in never_start(view.picture, view.snapshot) if item.work.uid == work.uid), "")
-    hopes = work.waits and not never and work.ineligible is None
+    impossible = () if unseen(view.picture, OF_GPUS) else never_start(view.picture, view.snapshot)
+    never = next((item.reason for item in impossible if item.work.uid == work.uid), "")
+    hopes = work.waits and not never and work.ineligible is None and not view.waits_hidden
     queue = _same_queue(view, work) if hopes and work.phase is WorkPhase.WAITING else ()
     position = next((n for n, one in enumerate(queue) if one.uid == work.uid), 0)
     own = view.snapshot.tenant_pool(work.tenant, work.pool or "")
@@ -107,6 +109,8 @@ def _state(view: View, work: Work) -> str:
     ]
     counts = {state: sum(getattr(one, state) for one in held) for state in ("active", "idle", "sick", "unknown")}
     use = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    if not use and unseen(view.picture, OF_GPUS):
+        use = "not known"
     return f"It runs{since} on {', '.join(work.nodes) or 'no node that is known'}; its GPUs: {use or 'none'}."
 
 
@@ -158,7 +162,7 @@ def _help(view: View, work: Work, own: TenantPool | None) -> Iterator[str]:
     lent = sum(one.borrowed() for one in others)
     if missing > 0:
         rest = f"others borrow {lent}." if lent else "nobody borrows, so they would have to be given or bought."
-        yield f"{missing} GPUs more of its tenant's own quota would admit it; {rest}"
+        yield f"{counted(missing, 'GPU')} more of its tenant's own quota would admit it; {rest}"
     elif lent and state.free < work.gpus:
         yield f"Its own quota is free, and those who borrow {lent} hold the GPUs{_reclaim(view, work)}."
     yield _places(state, work, missing)
@@ -192,7 +196,8 @@ def _own_idle(view: View, work: Work) -> Iterator[str]:
     if names:
         idle = sum(count for count, _ in names)
         holders = ", ".join(sorted({name for _, name in names}))
-        yield f"{idle} GPUs that {work.tenant} holds itself compute nothing ({holders})."
+        verb = "computes" if idle == 1 else "compute"
+        yield f"{counted(idle, 'GPU')} that {work.tenant} holds itself {verb} nothing ({holders})."
 
 
 def _places(state: PoolState, work: Work, missing_quota: int) -> str:
@@ -201,8 +206,9 @@ def _places(state: PoolState, work: Work, missing_quota: int) -> str:
     free = state.free
     if places >= work.pods:
         verdict = ": only quota keeps it." if missing_quota else "."
-        return f"Nodes have room for all its pods now ({work.pods} × {size} of {free} free GPUs){verdict}"
-    return f"Nodes have room for {places} of {work.pods} pods of {size} GPUs now ({free} GPUs free in all)."
+        return f"Nodes have room for all its pods now ({work.pods} × {size} of {counted(free, 'free GPU')}){verdict}"
+    asked = f"{counted(work.pods, 'pod')} of {counted(size, 'GPU')}"
+    return f"Nodes have room for {places} of {asked} now ({counted(free, 'GPU')} free in all)."
 
 
 def _lies_about(view: View, tenant: str, pool: str | None) -> tuple[Lie, ...]:

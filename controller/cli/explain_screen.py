@@ -8,18 +8,19 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from collector.model.quantities import format_duration, format_time
+from collector.model.quantities import counted, format_duration, format_time
 from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.explain_facts import TenantFacts, WorkFacts
-from controller.cli.look_screen import WAIT_COLUMNS, borrowed, wait_row
-from controller.cli.output import NotedRows, left, right, section, shortened, table
+from controller.cli.look_screen import WAIT_COLUMNS, borrowed, nobody_waits, use_cells, wait_row, waits_title
+from controller.cli.output import CountTable, NotedRows, left, right, section, shortened, table
+from controller.cli.view import View
 from controller.policy.change import Change, WorkRef
 
 _MOST = 8
 
 
-def work_screen(facts: WorkFacts) -> Iterator[RenderableType]:
+def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
     """A workload: what it is, why it waits, who is ahead, who holds the quota, what would help."""
     work = facts.work
     yield Text.assemble((f"{work.title}", "bold"), f"  {work.kind}, tenant {work.tenant}, {_shape(work)}")
@@ -29,30 +30,31 @@ def work_screen(facts: WorkFacts) -> Iterator[RenderableType]:
         place = f"Place {len(facts.ahead) + 1} of {facts.queue_length} in its queue"
         yield section(place, Text(facts.order), *_ahead(facts.ahead))
     if facts.holders:
-        yield section(f"Who holds pool {work.pool}", _holders(facts))
+        yield section(f"Who holds pool {work.pool}", _holders(facts, view))
     if facts.help:
         yield section("What would help", *(Text(f"· {sentence}") for sentence in facts.help))
     yield from _lies(facts.lies)
 
 
-def tenant_screen(facts: TenantFacts) -> Iterator[RenderableType]:
+def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     """A tenant: what it may use, what it uses and lacks, its objectives, its longest waits."""
     tenant = facts.tenant
     words = f"  tier {tenant.tier or '–'}, namespaces {shortened(facts.namespaces, 5) or 'none'}"
     yield Text.assemble((tenant.name, "bold"), words + (f", known from {facts.source}" if facts.source else ""), "\n")
-    yield section("GPUs", _states(facts.states) if facts.states else Text("No entitlement in any pool."))
+    yield section("GPUs", _states(facts.states, view) if facts.states else Text(_no_states(view)))
     if facts.idle or facts.unread:
-        told = f"{facts.idle} of the GPUs it holds compute nothing"
-        yield section("Use", Text(told + (f"; of {facts.unread} nobody knows." if facts.unread else ".")))
+        yield section("Use", Text(_use(facts)))
     if tenant.objectives:
         shown = table(left("OBJECTIVE"), left("KIND"), right("TARGET"), right("WINDOW"))
         for one in tenant.objectives:
             shown.add_row(one.name, one.kind.value, f"{one.target:.4g}", format_duration(one.window_seconds))
         yield section("Objectives (how they stand: trimtab status, or the Tenant board)", shown)
     if facts.waits:
-        late = sum(1 for work in facts.waits if work.overdue)
+        title = waits_title(len(facts.waits), sum(1 for work in facts.waits if work.overdue), view)
         rows = (wait_row(work) for work in facts.waits[:_MOST])
-        yield section(f"Waiting: {len(facts.waits)}, of them {late} beyond their limit", NotedRows(WAIT_COLUMNS, rows))
+        yield section(title, NotedRows(WAIT_COLUMNS, rows))
+    elif view.waits_hidden:
+        yield section("Waiting", nobody_waits(view))
     yield from _lies(facts.lies)
 
 
@@ -70,7 +72,7 @@ def change_screen(change: Change) -> Iterator[RenderableType]:
 
 
 def _shape(work: Work) -> str:
-    gpus = f"{work.gpus} GPUs" if work.pods == 1 else f"{work.gpus} GPUs ({work.pods} pods of {work.gpus_per_pod})"
+    gpus = counted(work.gpus, "GPU") + ("" if work.pods == 1 else f" ({work.pods} pods of {work.gpus_per_pod})")
     return f"{gpus}, pool {work.pool or 'none'}" + (f", queue {work.queue}" if work.queue else "")
 
 
@@ -78,7 +80,9 @@ def _clock(work: Work) -> str:
     waited = ("at least " if work.waited_is_lower_bound else "") + format_duration(work.waited_seconds)
     limit = "no limit" if work.limit_seconds is None else f"limit {format_duration(work.limit_seconds)}"
     verb = "has waited" if work.waits else "waited"
-    evicted = f", evicted {work.evictions} times" + (f" (last by {work.evicted_by})" if work.evicted_by else "")
+    evicted = f", evicted {counted(work.evictions, 'time')}" + (
+        f" (last by {work.evicted_by})" if work.evicted_by else ""
+    )
     name = f": {work.waiting.value}" if work.waiting else ""
     return f"{work.phase.value}, {verb} {waited} ({limit}, size {work.size.value}){name}" + (
         evicted if work.evictions else ""
@@ -97,24 +101,36 @@ def _ahead(works: tuple[Work, ...]) -> Iterator[RenderableType]:
     yield shown
 
 
-def _holders(facts: WorkFacts) -> Table:
+def _holders(facts: WorkFacts, view: View) -> Table:
     shown = table(left("TENANT"), *(right(title) for title in ("OWN", "USED", "BORROWED")), left("WITH (GPUS)"))
     for holder in facts.holders:
         works = shortened([f"{work.title} ({work.gpus})" for work in holder.works])
         state = holder.state
-        shown.add_row(state.tenant, _own(state), str(state.reserved), borrowed(state), works or "–")
+        shown.add_row(state.tenant, _own(state), str(state.reserved), borrowed(state, view), works or "–")
     return shown
 
 
-def _states(states: tuple[TenantPool, ...]) -> Table:
+def _no_states(view: View) -> str:
+    return "What it may use is not known." if view.use_hidden else "No entitlement in any pool."
+
+
+def _use(facts: TenantFacts) -> str:
+    held = counted(facts.unread, "GPU")
+    if not facts.idle:
+        return f"Whether the {held} that it holds {'computes' if facts.unread == 1 else 'compute'} is not known."
+    told = f"{facts.idle} of the GPUs it holds {'computes' if facts.idle == 1 else 'compute'} nothing"
+    return told + (f"; of {facts.unread} more it is not known." if facts.unread else ".")
+
+
+def _states(states: tuple[TenantPool, ...], view: View) -> CountTable:
     titles = ("GUARANTEE", "FLOAT", "BURST", "CEILING", "USED", "BORROWED", "WAITING", "SHORT")
-    shown = table(left("POOL"), *(right(title) for title in titles))
+    shown = CountTable(("POOL",), titles)
     for state in states:
         agreed = state.entitlement
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
         ceiling = "–" if agreed.ceiling is None else str(agreed.ceiling)
-        use = (state.reserved, borrowed(state), state.waiting, state.shortfall)
-        shown.add_row(state.pool, str(agreed.guarantee), floating, str(agreed.burst_gpus), ceiling, *map(str, use))
+        guarantee, burst = str(agreed.guarantee), str(agreed.burst_gpus)
+        shown.add_row(state.pool, guarantee, floating, burst, ceiling, *use_cells(state, view))
     return shown
 
 
@@ -130,8 +146,9 @@ def _lies(lies: tuple[Lie, ...]) -> Iterator[RenderableType]:
 
 
 def _steps(change: Change) -> Iterator[str]:
-    yield f"1. take {change.taken} of {change.amount} GPUs from {change.source} (written: {change.taken_written})"
-    yield f"2. give {change.given} of {change.amount} GPUs to {change.destination} (written: {change.given_written})"
+    amount = counted(change.amount, "GPU")
+    yield f"1. take {change.taken} of {amount} from {change.source} (written: {change.taken_written})"
+    yield f"2. give {change.given} of {amount} to {change.destination} (written: {change.given_written})"
     applied = f"applied {format_time(change.applied_at)}, " if change.applied_at else ""
     yield f"intended {format_time(change.created_at)}, {applied}ends by itself {format_time(change.expires_at)}"
 
@@ -144,5 +161,7 @@ def _forecast(change: Change) -> Iterator[str]:
 
 
 def _named(works: tuple[WorkRef, ...], seen: set[str]) -> str:
-    marks = [f"{work.title} ({work.gpus} GPUs{', seen Ready' if work.key in seen else ''})" for work in works]
+    marks = [
+        f"{work.title} ({counted(work.gpus, 'GPU')}{', seen Ready' if work.key in seen else ''})" for work in works
+    ]
     return ", ".join(marks) or "nobody"

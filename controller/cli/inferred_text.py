@@ -5,30 +5,37 @@ Pure. What the documents can not express is left out and said in the comment, ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from collector.assemble.infer import Inferred
 from collector.assemble.infer_pools import BORROW_CLASS
 from collector.model.quantities import format_time
 from collector.model.tenancy import Engine, Pool, Site, Tenant
+from controller.api.crosscheck import told_apart
 from controller.api.policy import Policy
 from controller.api.rendering import render_policy, render_tenants
 
 
 def inferred_documents(inferred: Inferred, now: float) -> str:
     """The Policy (mode Observe) and one Tenant per tenant; `now` stands in the head."""
-    site = replace(inferred.site, pools=tuple(map(_with_borrow_class, inferred.site.pools)))
+    whole = replace(inferred.site, pools=tuple(map(_with_borrow_class, inferred.site.pools)))
+    site, sharing = _apart(whole)
     head = [
         f"Inferred by `trimtab look` at {format_time(now)} from what stands in the cluster. Nobody agreed on this yet:",
         "read it, correct it, keep it in Git, and give the folder to --config.",
         *(f"To decide: {note}." for note in inferred.notes),
     ]
     parts = [_comment(head)]
-    pools = [f"Pool {name}: {reason}." for name, reason in inferred.pool_reasons.items()]
+    pools = [f"Pool {name}: {reason}." for name, reason in inferred.pool_reasons.items() if site.pool(name)]
+    pools += [
+        f"Left out: pool {left.name}, whose nodes are not kept apart from those of {kept.name} by a label."
+        for left, kept in sharing
+    ]
     pools += [
         f"Pool {pool.name}: borrowClass {BORROW_CLASS} must be created before it can be used."
         for pool in inferred.site.pools
-        if pool.engine is Engine.NATIVE and pool.borrow_class is None
+        if pool.engine is Engine.NATIVE and pool.borrow_class is None and site.pool(pool.name)
     ]
     tiers = ["Tier standard and its limits: the defaults, nothing in the cluster says more."]
     parts.append(_comment([*pools, *tiers]) + render_policy(site, Policy()))
@@ -37,6 +44,28 @@ def inferred_documents(inferred: Inferred, now: float) -> str:
         remarks = [f"Tenant {tenant.name}: {inferred.tenant_reasons.get(tenant.name, 'inferred')}.", *left_out]
         parts.append("---\n" + _comment(remarks) + render_tenants(replace(site, tenants=(written,))))
     return "".join(parts)
+
+
+def _apart(site: Site) -> tuple[Site, Sequence[tuple[Pool, Pool]]]:
+    """The site without pools that share nodes with an earlier one, and those pools, each beside the one it shares with.
+
+    A document with both would promise the same GPUs twice.
+    """
+    kept: list[Pool] = []
+    sharing: list[tuple[Pool, Pool]] = []
+    for pool in site.pools:
+        rivals = (one for one in kept if one.resource == pool.resource)
+        twin = next((one for one in rivals if not told_apart(pool.node_selector, one.node_selector)), None)
+        if twin is None:
+            kept.append(pool)
+        else:
+            sharing.append((pool, twin))
+    names = {pool.name for pool in kept}
+    tenants = tuple(
+        replace(tenant, entitlements=tuple(item for item in tenant.entitlements if item.pool in names))
+        for tenant in site.tenants
+    )
+    return replace(site, pools=tuple(kept), tenants=tenants), sharing
 
 
 def _comment(lines: list[str]) -> str:

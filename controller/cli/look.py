@@ -10,9 +10,12 @@ import typer
 from controller.api.errors import InputError, Mistake
 from controller.cli.look_report import look_report, report_record
 from controller.cli.look_screen import look_screen
+from controller.cli.not_known import OF_WAITS, answer_code, unseen
 from controller.cli.options import Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, talk
+from controller.cli.values import path_for
 from controller.cli.view import Where, view_of
+from controller.files.writing import write_text
 
 
 def look(
@@ -23,7 +26,10 @@ def look(
     yaml_out: Annotated[
         Path | None,
         typer.Option(
-            "--yaml-out", help="Write the inferred documents to this file instead of printing them.", show_default=False
+            "--yaml-out",
+            parser=path_for("--yaml-out"),
+            help="Write the inferred documents to this file instead of printing them.",
+            show_default=False,
         ),
     ] = None,
     output: Format = Output.TEXT,
@@ -35,8 +41,8 @@ def look(
 
     Example: [bold]trimtab look --context prod --prometheus-url http://localhost:9090[/bold]
 
-    Exit code 0: nothing found; 1: findings, or parts that could not be read; 2: bad input; 3: the API server can not be
-    reached.
+    Exit code 0: nothing found; 1: findings, or parts that could not be read; 2: bad input; 3: nothing can be said,
+    since the API server can not be reached; 4: since it refuses.
     """
     view = view_of(Where(kubeconfig, context, prometheus_url, config or ()))
     report = look_report(view)
@@ -51,14 +57,12 @@ def look(
             screen.out(report.documents, highlight=False)
         for part in look_screen(report):
             screen.print(part)
-    raise typer.Exit(FINDINGS if report.findings else OK)
+    code = answer_code(view.picture, OF_WAITS) if unseen(view.picture, ("nodes",)) else OK
+    raise typer.Exit(code or (FINDINGS if report.findings else OK))
 
 
 def _write(path: Path, documents: str) -> None:
     if not documents:
         raise InputError((Mistake("--yaml-out", str(path), "no --config beside it: nothing is inferred then"),))
-    try:
-        path.write_text(documents, encoding="utf-8")
-    except OSError as error:
-        raise InputError((Mistake("--yaml-out", str(path), f"a file to write to ({error.strerror})"),)) from error
+    write_text(path, documents, "--yaml-out")
     talk(f"wrote the inferred documents to {path}; check them with: trimtab validate {path}")

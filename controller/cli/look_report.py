@@ -11,11 +11,13 @@ from collector.assemble.never import NeverStarts, never_start
 from collector.model.snapshot import Work
 from collector.model.tenancy import UNASSIGNED
 from controller.cli.inferred_text import inferred_documents
+from controller.cli.not_known import OF_GPUS, unseen
 from controller.cli.records import (
     header_record,
     held_record,
     ledger_record,
     lie_record,
+    listed,
     sick_record,
     tenant_record,
     work_record,
@@ -59,13 +61,23 @@ class LookReport:
     @property
     def findings(self) -> int:
         """How many things a person should look at. What could not be read counts: nobody can say that it is well."""
-        hidden = len(self.view.picture.unreadable) + len(self.view.picture.malformed)
-        return len(self.overdue) + len(self.never) + len(self.sick) + len(self.view.lies) + hidden
+        return sum(count for count, _, _ in self.counted_findings)
+
+    @property
+    def counted_findings(self) -> tuple[tuple[int, str, str], ...]:
+        """How many of each kind, with the words for one and for several; they add up to `findings`."""
+        return (
+            (len(self.overdue), "wait beyond its limit", "waits beyond their limits"),
+            (len(self.never), "workload that can never start", "workloads that can never start"),
+            (len(self.sick), "sick device", "sick devices"),
+            (len(self.view.lies), "setting that can not be true", "settings that can not be true"),
+            (len(self.view.gaps), "thing that was not seen", "things that were not seen"),
+        )
 
 
 def look_report(view: View) -> LookReport:
     """Sort what the view shows by what hurts most."""
-    never = never_start(view.picture, view.snapshot)
+    never = () if unseen(view.picture, OF_GPUS) else never_start(view.picture, view.snapshot)
     hopeless = {item.work.uid for item in never}
     waits = [work for work in view.snapshot.works if work.waits and not work.ineligible and work.uid not in hopeless]
     return LookReport(
@@ -79,25 +91,30 @@ def look_report(view: View) -> LookReport:
 
 
 def report_record(report: LookReport) -> dict[str, Any]:
-    """The whole report as plain data."""
-    view = report.view
+    """The whole report as plain data; null is not known, and why stands under `not_known` or beside it."""
+    view, hidden = report.view, report.view.waits_hidden
     return {
         **header_record(view),
         "findings": report.findings,
-        "pools": [ledger_record(ledger) for ledger in view.ledgers],
-        "all_gpus": ledger_record(total_of(view.ledgers)),
-        "waiting_count": len(report.waits),
-        "overdue_count": len(report.overdue),
-        "longest_waits": [work_record(work) for work in report.waits[:MOST_LISTED]],
-        "never_start": [{**work_record(item.work), "reason": item.reason} for item in report.never],
-        "idle_holders": [
-            held_record(held, holder.tenant, view.now - _since(held)) for holder in report.idle for held in holder.pods
-        ],
-        "sick_devices": [sick_record(device) for device in report.sick],
-        "lies": [lie_record(lie) for lie in view.lies],
-        "tenants": [tenant_record(state) for state in view.snapshot.tenants],
+        "pools": listed([ledger_record(ledger) for ledger in view.ledgers], hidden=unseen(view.picture, ("nodes",))),
+        "all_gpus": None if unseen(view.picture, ("nodes",)) else ledger_record(total_of(view.ledgers)),
+        "waiting_count": None if hidden else len(report.waits),
+        "overdue_count": None if hidden else len(report.overdue),
+        "longest_waits": listed([work_record(work) for work in report.waits[:MOST_LISTED]], hidden=hidden),
+        "never_start": listed(
+            [{**work_record(item.work), "reason": item.reason} for item in report.never], hidden=hidden
+        ),
+        "idle_holders": listed(_idle_records(report), hidden=view.use_hidden or bool(view.devices.missing)),
+        "sick_devices": listed([sick_record(one) for one in report.sick], hidden=bool(view.devices.missing)),
+        "lies": listed([lie_record(lie) for lie in view.lies], hidden=bool(view.picture.unreadable)),
+        "tenants": listed([tenant_record(state, view) for state in view.snapshot.tenants], hidden=view.use_hidden),
         "inferred_documents": report.documents or None,
     }
+
+
+def _idle_records(report: LookReport) -> list[dict[str, Any]]:
+    now = report.view.now
+    return [held_record(held, one.tenant, now - _since(held)) for one in report.idle for held in one.pods]
 
 
 def _idle_holders(view: View) -> tuple[IdleHolder, ...]:

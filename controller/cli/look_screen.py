@@ -8,11 +8,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from collector.assemble.gpu_ledger import PoolLedger, total_of
-from collector.model.quantities import format_duration, format_time
+from collector.model.quantities import counted, format_duration, format_time
 from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
 from controller.cli.look_report import MOST_LISTED, LookReport
-from controller.cli.output import NotedRows, left, right, section, shortened, table
+from controller.cli.not_known import gap_section
+from controller.cli.output import CountTable, NotedRows, left, right, section, shortened, table
+from controller.cli.view import View
 
 WAIT_COLUMNS = (right("WAITED"), right("LIMIT"), right("GPUS"), left("TENANT"), left("WORK"), left("NAMED"))
 
@@ -27,7 +29,7 @@ def look_screen(report: LookReport) -> Iterator[RenderableType]:
     yield from _sick(report)
     yield from _lies(report.view.lies)
     yield _tenants(report)
-    yield from _hidden(report)
+    yield from gap_section(report.view.gaps)
 
 
 def wait_row(work: Work) -> tuple[list[str | Text], str]:
@@ -40,36 +42,58 @@ def wait_row(work: Work) -> tuple[list[str | Text], str]:
     return [Text(waited, style=tone), limit, gpus, work.tenant, work.title, Text(name, style=tone)], work.why
 
 
-def borrowed(state: TenantPool) -> str:
-    """GPUs beyond the own quota; unknown where that is."""
-    return "?" if isinstance(state.entitled_now, Unknown) else str(state.borrowed())
+def use_cells(state: TenantPool, view: View) -> list[str]:
+    """GPUs used, borrowed beyond the own quota, waiting, waiting too long; "?" where that is not known."""
+    used = "?" if view.use_hidden else str(state.reserved)
+    waits = ["?", "?"] if view.waits_hidden else [str(state.waiting), str(state.shortfall)]
+    return [used, borrowed(state, view), *waits]
+
+
+def borrowed(state: TenantPool, view: View) -> str:
+    """GPUs beyond the own quota; "?" where that is not known."""
+    return "?" if view.use_hidden or isinstance(state.entitled_now, Unknown) else str(state.borrowed())
+
+
+def waits_title(count: int, late: int, view: View) -> str:
+    """How many wait, as far as is known."""
+    least = "at least " if view.waits_hidden else ""
+    return f"Waiting: {least}{count}, of them {least}{late} beyond their limit"
+
+
+def nobody_waits(view: View) -> Text:
+    """What to say where no wait was found."""
+    if view.waits_hidden:
+        return Text("Whether anybody waits is not known.", style="yellow")
+    return Text("Nobody waits.", style="green")
 
 
 def _head(report: LookReport) -> RenderableType:
     view = report.view
     words = Text.assemble((view.server, "bold"), f"  {format_time(view.now)}  ")
     if report.findings:
-        words.append(f"{report.findings} findings", style="bold red")
+        words.append(counted(report.findings, "finding"), style="bold red")
+        parts = [counted(count, one, many) for count, one, many in report.counted_findings if count]
+        words.append(f": {', '.join(parts)}")
     else:
         words.append("no findings", style="bold green")
-    words.append(", nothing was written\n")
+    words.append("; nothing was written\n")
     return words
 
 
 def _gpus(report: LookReport) -> RenderableType:
     view = report.view
-    shown = table(
-        left("POOL"),
-        *(right(title) for title in ("GPUS", "ACTIVE", "IDLE-HELD", "FREE", "STRANDED", "SICK", "UNKNOWN")),
-    )
+    shown = CountTable(("POOL",), ("GPUS", "ACTIVE", "IDLE-HELD", "FREE", "STRANDED", "SICK", "UNKNOWN"))
     for ledger in view.ledgers:
         shown.add_row(*_ledger_cells(ledger, ledger.pool or f"(no pool: {ledger.resource})", report))
     if len(view.ledgers) > 1:
         shown.add_row(*_ledger_cells(total_of(view.ledgers), "all", report), style="bold")
-    return section("GPUs, now", shown if view.ledgers else Text("No node offers GPUs."), *_gpu_notes(report))
+    none = "How many GPUs there are is not known." if "nodes" in view.picture.unreadable else "No node offers GPUs."
+    return section("GPUs, now", shown if view.ledgers else Text(none), *_gpu_notes(report))
 
 
 def _ledger_cells(ledger: PoolLedger, name: str, report: LookReport) -> list[str | Text]:
+    if ledger.not_seen:
+        return [name, "?" if "nodes" in ledger.not_seen else str(ledger.total), *["?"] * 6]
     unread = ledger.unknown > 0 and ledger.active + ledger.idle_held == 0
     sick = "?" if report.view.devices.missing and not ledger.sick else ledger.sick
     return [
@@ -90,6 +114,8 @@ def _toned(count: int | str, style: str) -> Text:
 
 def _gpu_notes(report: LookReport) -> Iterator[RenderableType]:
     for ledger in report.view.ledgers:
+        if ledger.not_seen:
+            continue
         for one in ledger.stranded_on:
             name = ledger.pool or "no pool"
             yield Text(f"{one.gpus} stranded in {name}: {one.reason} ({shortened(one.nodes)})", style="italic")
@@ -101,10 +127,10 @@ def _gpu_notes(report: LookReport) -> Iterator[RenderableType]:
 
 def _waits(report: LookReport) -> Iterator[RenderableType]:
     if not report.waits:
-        yield section("Waiting", Text("Nobody waits.", style="green"))
+        yield section("Waiting", nobody_waits(report.view))
         return
     shown = report.waits[:MOST_LISTED]
-    title = f"Waiting: {len(report.waits)}, of them {len(report.overdue)} beyond their limit"
+    title = waits_title(len(report.waits), len(report.overdue), report.view)
     if len(report.waits) > len(shown):
         title += f"; the {len(shown)} longest (all: trimtab waits)"
     yield section(title, NotedRows(WAIT_COLUMNS, (wait_row(work) for work in shown)))
@@ -127,7 +153,7 @@ def _idle(report: LookReport) -> Iterator[RenderableType]:
             shown.add_row(str(one.idle), str(one.gpus), held_for, one.tenant, f"{one.namespace}/{one.name}")
         total = sum(one.idle for one in report.idle)
         window = format_duration(report.view.devices.window_seconds)
-        yield section(f"Held and idle for {window} or longer: {total} GPUs", shown)
+        yield section(f"Held and idle for {window} or longer: {counted(total, 'GPU')}", shown)
 
 
 def _sick(report: LookReport) -> Iterator[RenderableType]:
@@ -146,24 +172,12 @@ def _lies(lies: tuple[Lie, ...]) -> Iterator[RenderableType]:
 
 def _tenants(report: LookReport) -> RenderableType:
     view = report.view
-    shown = table(
-        left("TENANT"),
-        left("POOL"),
-        *(right(title) for title in ("GUARANTEE", "FLOAT", "USED", "BORROWED", "WAITING", "SHORT")),
-    )
+    shown = CountTable(("TENANT", "POOL"), ("GUARANTEE", "FLOAT", "USED", "BORROWED", "WAITING", "SHORT"))
     for state in view.snapshot.tenants:
         floating = "?" if isinstance(state.floating_now, Unknown) else str(state.floating_now.value)
-        counts = (state.reserved, borrowed(state), state.waiting, state.shortfall)
-        shown.add_row(state.tenant, state.pool, str(state.entitlement.guarantee), floating, *map(str, counts))
+        agreed = str(state.entitlement.guarantee)
+        shown.add_row(state.tenant, state.pool, agreed, floating, *use_cells(state, view))
     title = "Tenants" if view.inferred is None else "Tenants, as inferred (--yaml-out FILE writes the YAML)"
     notes = [Text(f"To decide: {note}.", style="italic") for note in view.inferred.notes] if view.inferred else []
-    return section(title, shown if view.snapshot.tenants else Text("None: nothing has to do with GPUs."), *notes)
-
-
-def _hidden(report: LookReport) -> Iterator[RenderableType]:
-    picture = report.view.picture
-    lines = [Text(f"not readable: {kind} ({why})", style="yellow") for kind, why in sorted(picture.unreadable.items())]
-    for kind, problems in sorted(picture.malformed.items()):
-        lines.append(Text(f"not understood: {len(problems)} {kind} ({problems[0]})", style="yellow"))
-    if lines:
-        yield section("Not seen", *lines)
+    none = "Not known." if view.use_hidden else "None: nothing has to do with GPUs."
+    return section(title, shown if view.snapshot.tenants else Text(none), *notes)

@@ -1,51 +1,23 @@
-"""The command `trimtab`: finds the verb, loads only its module, and turns errors into one sentence and an exit code.
+"""The command `trimtab`: which verbs there are, and the outermost frame, in which every error ends as an exit code.
 
-Exit codes: 0 ok, 1 findings or goal missed, 2 bad input, 3 source unreachable, 4 refused. Knows nothing of any verb but
-its name.
+Exit codes: 0 ok, 1 findings or goal missed, 2 bad input, 3 source unreachable, 4 refused; 70 a fault of ours, 74 the
+answer can not be written, 130 stopped by a person, 141 nobody reads the answer. Knows nothing of any verb but its name.
+Imports nothing heavy by itself, so that a person who stops it while it still loads is answered like any other.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from importlib.metadata import version
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Final, NoReturn
 
-import typer
+from controller.cli.verb import Verb
 
-from collector.sources.errors import CredentialsProblem, SourceError
-from controller.api.errors import InputError
-from controller.cli.output import BAD_INPUT, UNREACHABLE, talk
-
-_COMPLETION = "_TRIMTAB_COMPLETE"
-
-_ABOUT: Final = """Find who starves on a shared GPU cluster, say why, and trim the quotas of its schedulers.
-
-Start with: [bold]trimtab look[/bold] (reads only, needs no configuration).
-
-Exit codes: 0 ok · 1 findings, or a goal missed · 2 bad input · 3 a source cannot be reached · 4 refused.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A command: the words that call it, the function that carries it out, and one line for the list of commands."""
-
-    words: str
-    function: str
-    line: str
-
-    def load(self) -> Callable[..., Any]:
-        """Import its module and give the function."""
-        module, _, name = self.function.partition(":")
-        found: Callable[..., Any] = getattr(import_module(module), name)
-        return found
-
+_BAD_INPUT: Final = 2
+_STOPPED: Final = 130
+_READER_GONE: Final = 141
 
 VERBS: Final = (
     Verb("look", "controller.cli.look:look", "One screen: where every GPU stands, who waits and why, what is wrong."),
@@ -69,33 +41,6 @@ VERBS: Final = (
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),
 )
 
-
-def build(arguments: Sequence[str]) -> typer.Typer:
-    """The command line, with the module of the called verb loaded and all others only named."""
-    app = typer.Typer(help=_ABOUT, rich_markup_mode="rich", pretty_exceptions_enable=False, no_args_is_help=True)
-    app.callback()(_root)
-    groups: dict[str, typer.Typer] = {}
-    called = [word for word in arguments if not word.startswith("-")][:2]
-    for verb in VERBS:
-        *above, name = verb.words.split()
-        is_called = called[: len(above) + 1] == [*above, name] or _COMPLETION in os.environ
-        parent = app
-        if above:
-            if above[0] not in groups:
-                groups[above[0]] = typer.Typer(help=_GROUPS[above[0]], no_args_is_help=True)
-                app.add_typer(groups[above[0]], name=above[0])
-            parent = groups[above[0]]
-        function = verb.load() if is_called else _named_only
-        parent.command(name, help=_flowing(function.__doc__ or ""), short_help=verb.line)(function)
-    return app
-
-
-def _flowing(text: str) -> str:
-    """Paragraphs without the line ends of the source, so that they fill whatever width the reader has."""
-    paragraphs = inspect.cleandoc(text).split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-
 _GROUPS: Final = {
     "doctor": "Find out why something is not seen.",
     "render": "Print a manifest or rule file made from the documents.",
@@ -107,42 +52,30 @@ _GROUPS: Final = {
 def main() -> NoReturn:
     """Entry point of `trimtab` and of `kubectl trimtab`."""
     name = "kubectl trimtab" if Path(sys.argv[0]).name.startswith("kubectl-") else "trimtab"
-    sys.exit(run(sys.argv[1:], name))
+    code = run(sys.argv[1:], name)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:  # as it is where whoever calls has closed it
+                stream.flush()
+        except OSError:
+            # Said already where that was possible; the interpreter would say it again, with another exit code.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str], name: str = "trimtab") -> int:
-    """Carry out one command line; the exit code."""
+    """Carry out one command line; the exit code. The only place where every error is caught."""
     try:
-        typer.main.get_command(build(arguments)).main(list(arguments), prog_name=name)
+        from controller.cli.command_line import carry_out
+
+        return carry_out(VERBS, _GROUPS, arguments, name)
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else BAD_INPUT
-    except (InputError, CredentialsProblem, SourceError) as error:
-        for sentence in _sentences(error):
-            talk(sentence)
-        return UNREACHABLE if isinstance(error, SourceError) else BAD_INPUT
-    return 0
+        if isinstance(end.__context__, BrokenPipeError):  # so ends the library that prints the help
+            return _READER_GONE
+        return end.code if isinstance(end.code, int) else _BAD_INPUT
+    except KeyboardInterrupt:
+        return _STOPPED
+    except Exception as error:
+        from controller.cli.failure import tell
 
-
-def _sentences(error: InputError | CredentialsProblem | SourceError) -> Iterator[str]:
-    if isinstance(error, InputError):
-        yield from (str(mistake) for mistake in error.mistakes)
-    else:
-        yield str(error)
-
-
-def _named_only() -> None:
-    """Stands in the list of commands; the called verb is always loaded itself."""
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"trimtab {version('trimtab')}")
-        raise typer.Exit
-
-
-def _root(
-    shown: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    pass
+        return tell(error, arguments)

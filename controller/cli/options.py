@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from controller.cli.output import Output
+from controller.cli.values import HIGHEST_TIME_SCALE, address_for, cluster_for, path_for, time_scale_for, words_for
 
 _CLUSTER = "Where to look"
 
@@ -15,19 +16,27 @@ Kubeconfig: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--kubeconfig",
-        help="File to connect with; else $KUBECONFIG, ~/.kube/config, or the service account inside a pod.",
+        parser=path_for("--kubeconfig"),
+        help="File to connect with; else the service account inside a pod, else $KUBECONFIG, else ~/.kube/config.",
         rich_help_panel=_CLUSTER,
         show_default=False,
     ),
 ]
 Context: TypeAlias = Annotated[
     str | None,
-    typer.Option("--context", help="Context of the kubeconfig.", rich_help_panel=_CLUSTER, show_default=False),
+    typer.Option(
+        "--context",
+        parser=words_for("--context", "the name of a context"),
+        help="Context of the kubeconfig.",
+        rich_help_panel=_CLUSTER,
+        show_default=False,
+    ),
 ]
 PrometheusUrl: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--prometheus-url",
+        parser=address_for("--prometheus-url"),
         help="Prometheus that scrapes dcgm-exporter, such as http://localhost:9090. Without it nobody can tell which "
         "held GPUs are idle or sick.",
         rich_help_panel=_CLUSTER,
@@ -38,9 +47,30 @@ Config: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--config",
+        parser=path_for("--config"),
         help="File or folder with Tenant and Policy documents (may be repeated). Without it tenants are inferred.",
         rich_help_panel=_CLUSTER,
         show_default=False,
+    ),
+]
+Documents: TypeAlias = Annotated[
+    list[Path],
+    typer.Option(
+        "--config",
+        parser=path_for("--config"),
+        help="File or folder with Tenant and Policy documents (may be repeated).",
+    ),
+]
+Cluster: TypeAlias = Annotated[
+    str,
+    typer.Option("--cluster", parser=cluster_for("--cluster"), help="Name of this cluster, as in its metrics."),
+]
+TimeScale: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--time-scale",
+        parser=time_scale_for("--time-scale"),
+        help=f"Divide all durations by this, for tests and replays; from 1 to {HIGHEST_TIME_SCALE:g}.",
     ),
 ]
 Format: TypeAlias = Annotated[Output, typer.Option("--output", "-o", help="Tables for people, or JSON for scripts.")]

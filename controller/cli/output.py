@@ -5,7 +5,10 @@ Nothing here knows what is printed. Without a terminal there is no colour; the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import errno
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final
 
@@ -28,6 +31,22 @@ UNREACHABLE: Final = 3
 REFUSED: Final = 4
 
 
+class Failed(Exception):
+    """A verb can not do what was asked: the sentence that says why, and the exit code."""
+
+    def __init__(self, sentence: str, code: int) -> None:
+        self.sentence, self.code = sentence, code
+        super().__init__(sentence)
+
+
+class Unwritten(Exception):
+    """What should go to stdout can not be written. `error`: why; a BrokenPipeError when its reader has gone."""
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+        super().__init__(str(error))
+
+
 class Output(StrEnum):
     """For people or for scripts."""
 
@@ -35,15 +54,45 @@ class Output(StrEnum):
     JSON = "json"
 
 
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Tells a stdout that takes nothing from every other trouble with files."""
+    if sys.stdout is None:
+        raise Unwritten(OSError(errno.EBADF, "closed"))
+    try:
+        yield
+    except OSError as error:
+        raise Unwritten(error) from error
+
+
+class _Screen(Console):
+    """A console that ends no process by itself, as the library's does when its reader has gone."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print now. Raises Unwritten."""
+        with _writing():
+            super().print(*objects, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Its reader has gone."""
+        raise Unwritten(BrokenPipeError())
+
+
 def console() -> Console:
     """Where data for people goes."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return _Screen(highlight=False, markup=False, emoji=False)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """The whole answer as one JSON object."""
+    """The whole answer as one JSON object. Raises Unwritten."""
     text = orjson.dumps({"schema_version": SCHEMA_VERSION, **document}, option=orjson.OPT_INDENT_2)
-    typer.echo(text.decode())
+    print_text(text.decode() + "\n")
+
+
+def print_text(text: str) -> None:
+    """Text as it is, to stdout. Raises Unwritten."""
+    with _writing():
+        typer.echo(text, nl=False)
 
 
 def talk(sentence: str) -> None:
@@ -118,6 +167,44 @@ class NotedRows:
             widths[widest] -= 1
             excess -= 1
         return widths
+
+
+class CountTable:
+    """Rows of numbers behind their names: a table where it fits, else each row in words that fill the lines."""
+
+    def __init__(self, names: Sequence[str], counts: Sequence[str]) -> None:
+        self._names, self._titles = len(names), (*names, *counts)
+        self._rows: list[tuple[tuple[Text, ...], str]] = []
+
+    def add_row(self, *cells: str | Text, style: str = "") -> None:
+        """A cell for each title."""
+        self._rows.append((tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells), style))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        """The form that the width allows."""
+        if self._width() > options.max_width:
+            yield from map(self._in_words, self._rows)
+            return
+        columns = (left(title) if at < self._names else right(title) for at, title in enumerate(self._titles))
+        shown = table(*columns)
+        for cells, style in self._rows:
+            shown.add_row(*cells, style=style)
+        yield shown
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As wide as the table, so that no line is filled up with blanks to the screen's end."""
+        return Measurement(1, min(options.max_width, self._width()))
+
+    def _width(self) -> int:
+        lines = [self._titles, *(tuple(map(str, cells)) for cells, _ in self._rows)]
+        return sum(max(map(cell_len, column)) + 2 for column in zip(*lines, strict=True)) - 2
+
+    def _in_words(self, row: tuple[tuple[Text, ...], str]) -> Text:
+        cells, _ = row
+        words = Text(" ".join(map(str, cells[: self._names])), style="bold")
+        for at, (title, cell) in enumerate(zip(self._titles[self._names :], cells[self._names :], strict=True)):
+            words.append(f"{', ' if at else ': '}{title.lower()} ", style="not bold").append_text(cell)
+        return words
 
 
 def shortened(names: Sequence[str], most: int = 3) -> str:

@@ -12,15 +12,14 @@ from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
 from controller.cli.advice_text import print_advice
-from controller.cli.options import Context, Format, Kubeconfig, PrometheusUrl
-from controller.cli.output import FINDINGS, Output, console, print_json, section
+from controller.cli.options import Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
+from controller.cli.output import FINDINGS, OK, Output, console, print_json, section, talk
 from controller.cli.steering import (
     NAMESPACE,
     Baseline,
-    Cluster,
-    Documents,
     Namespace,
-    TimeScale,
+    blind_code,
+    checked_baseline,
     now,
     one_shot,
     settings_for,
@@ -46,7 +45,8 @@ def plan(
 
     Each move is shown field by field, with the command that applies it: marked, so that it ends by itself as any other.
 
-    Exit code 1 when it would change something.
+    Exit code 1 when it would change something; 3 when it is blind, so that nothing can be decided; 4 when it is blind
+    for want of rights.
 
     Example: trimtab plan --config tenants/ --prometheus-url http://prometheus:9090
     """
@@ -54,6 +54,7 @@ def plan(
     controller = one_shot(settings, connect(kubeconfig, context))
     controller.actuator = NoWrites()
     documents = controller.configuration.load()
+    checked_baseline(controller)
     policy = documents.policy.scaled(time_scale)
     ledger = controller.store.load()
     agreed = controller.baseline_source.read()
@@ -66,10 +67,13 @@ def plan(
     )
     document = status_document(report)
     if output is Output.JSON:
-        print_json({**document, "would_change": _changed(document)})
+        print_json({**document, "would_change": None if document["blind"] else _changed(document)})
     else:
         _print(document)
-    raise typer.Exit(FINDINGS if _changed(document) else 0)
+    if document["blind"] and prometheus_url is None:
+        talk("Without --prometheus-url nothing can be decided.")
+    code = blind_code(document["blind"], observation.picture)
+    raise typer.Exit(code or (FINDINGS if _changed(document) else OK))
 
 
 def _changed(document: dict[str, Any]) -> list[str]:
@@ -84,7 +88,7 @@ def _print(document: dict[str, Any]) -> None:
             section(f"{item['tenant']} / {item['pool']}: {item['kind']}", Text(item["finding"]), Text(_told(item)))
         )
     print_advice(out, "To apply by hand:", document["advice"])
-    if document["blind"]:
+    if len(document["blind"]) > 1:  # one alone stands in the sentence
         out.print(section("Blind", *(Text(f"- {reason}") for reason in document["blind"])))
 
 

@@ -28,6 +28,7 @@ def header_record(view: View) -> dict[str, Any]:
         "not_readable": dict(view.picture.unreadable),
         "not_served": sorted(view.picture.unserved),
         "not_understood": {kind: list(problems) for kind, problems in view.picture.malformed.items()},
+        "not_known": [gap.record() for gap in view.gaps],
     }
 
 
@@ -61,8 +62,14 @@ def work_record(work: Work) -> dict[str, Any]:
     }
 
 
-def tenant_record(state: TenantPool) -> dict[str, Any]:
-    """One tenant in one pool: what was agreed, what it uses, what it lacks. In GPUs."""
+def listed(records: list[dict[str, Any]], *, hidden: bool) -> list[dict[str, Any]] | None:
+    """What was found; null where nothing was, and something may have been hidden: an empty list would deny it."""
+    return None if hidden and not records else records
+
+
+def tenant_record(state: TenantPool, view: View) -> dict[str, Any]:
+    """One tenant in one pool: what was agreed, what it uses, what it lacks. In GPUs; null is not known."""
+    use_hidden, waits_hidden = view.use_hidden, view.waits_hidden
     return {
         "tenant": state.tenant,
         "tier": state.tier,
@@ -73,31 +80,32 @@ def tenant_record(state: TenantPool) -> dict[str, Any]:
         "entitled": value_of(state.entitled_now),
         "burst": state.entitlement.burst_gpus,
         "ceiling": state.entitlement.ceiling,
-        "used": state.reserved,
-        "running": state.running,
-        "borrowed": None if isinstance(state.entitled_now, Unknown) else state.borrowed(),
-        "waiting": state.waiting,
-        "overdue": state.overdue,
-        "shortfall": state.shortfall,
+        "used": None if use_hidden else state.reserved,
+        "running": None if use_hidden else state.running,
+        "borrowed": None if use_hidden or isinstance(state.entitled_now, Unknown) else state.borrowed(),
+        "waiting": None if waits_hidden else state.waiting,
+        "overdue": None if waits_hidden else state.overdue,
+        "shortfall": None if waits_hidden else state.shortfall,
     }
 
 
 def ledger_record(ledger: PoolLedger) -> dict[str, Any]:
-    """Where the GPUs of a pool stand. The counts add up to `total`; null counts as nothing there."""
+    """Where the GPUs of a pool stand. The counts add up to `total`; null counts as nothing there: it is not known."""
     unread = ledger.unknown > 0 and ledger.active + ledger.idle_held == 0
+    hidden = bool(ledger.not_seen)
     return {
         "pool": ledger.pool or None,
         "resource": ledger.resource,
-        "total": ledger.total,
-        "active": None if unread else ledger.active,
-        "idle_held": None if unread else ledger.idle_held,
-        "free": ledger.free,
-        "stranded": ledger.stranded,
-        "sick": ledger.sick,
-        "unknown": ledger.unknown,
-        "stranded_on": [
-            {"reason": one.reason, "gpus": one.gpus, "nodes": list(one.nodes)} for one in ledger.stranded_on
-        ],
+        "total": None if "nodes" in ledger.not_seen else ledger.total,
+        "active": None if hidden or unread else ledger.active,
+        "idle_held": None if hidden or unread else ledger.idle_held,
+        "free": None if hidden else ledger.free,
+        "stranded": None if hidden else ledger.stranded,
+        "sick": None if hidden else ledger.sick,
+        "unknown": None if hidden else ledger.unknown,
+        "stranded_on": None
+        if hidden
+        else [{"reason": one.reason, "gpus": one.gpus, "nodes": list(one.nodes)} for one in ledger.stranded_on],
         "unknown_why": ledger.unknown_why or None,
         "gpus_per_pod_of_most_work": ledger.pod_size,
     }
@@ -134,38 +142,41 @@ def lie_record(lie: Lie) -> dict[str, Any]:
     return {"where": lie.where, "sentence": lie.sentence}
 
 
-def work_facts_record(facts: WorkFacts) -> dict[str, Any]:
-    """Everything about one piece of work."""
+def work_facts_record(facts: WorkFacts, view: View) -> dict[str, Any]:
+    """Everything about one piece of work; null is not known."""
+    hidden = view.waits_hidden
     return {
         **work_record(facts.work),
         "why": facts.why,
         "queue_order": facts.order or None,
-        "queue_length": facts.queue_length,
-        "ahead": [work_record(work) for work in facts.ahead],
-        "own_quota": tenant_record(facts.own) if facts.own else None,
-        "holders": [
-            {**tenant_record(holder.state), "works": [work_record(work) for work in holder.works]}
+        "queue_length": None if hidden else facts.queue_length,
+        "ahead": None if hidden else [work_record(work) for work in facts.ahead],
+        "own_quota": tenant_record(facts.own, view) if facts.own else None,
+        "holders": None
+        if hidden
+        else [
+            {**tenant_record(holder.state, view), "works": [work_record(work) for work in holder.works]}
             for holder in facts.holders
         ],
-        "would_help": list(facts.help),
+        "would_help": None if hidden else list(facts.help),
         "lies": [lie_record(lie) for lie in facts.lies],
     }
 
 
-def tenant_facts_record(facts: TenantFacts) -> dict[str, Any]:
-    """Everything about one tenant."""
+def tenant_facts_record(facts: TenantFacts, view: View) -> dict[str, Any]:
+    """Everything about one tenant; null is not known."""
     return {
         "name": facts.tenant.name,
         "tier": facts.tenant.tier,
         "known_from": facts.source,
         "namespaces": list(facts.namespaces),
-        "pools": [tenant_record(state) for state in facts.states],
+        "pools": listed([tenant_record(state, view) for state in facts.states], hidden=view.use_hidden),
         "objectives": [
             {"name": one.name, "kind": one.kind.value, "target": one.target, "window_seconds": one.window_seconds}
             for one in facts.tenant.objectives
         ],
-        "idle_gpus": facts.idle,
-        "held_gpus_without_reading": facts.unread,
-        "waits": [work_record(work) for work in facts.waits],
+        "idle_gpus": None if view.use_hidden or view.devices.missing else facts.idle,
+        "held_gpus_without_reading": None if view.use_hidden else facts.unread,
+        "waits": listed([work_record(work) for work in facts.waits], hidden=view.waits_hidden),
         "lies": [lie_record(lie) for lie in facts.lies],
     }

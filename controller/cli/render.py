@@ -5,6 +5,7 @@ Prints only. `baseline` reads the cluster, to find the Cohort that each tenant's
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +19,12 @@ from collector.model.tenancy import Engine, Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import Dumper
-from controller.cli.options import Context, Kubeconfig
-from controller.cli.output import UNREACHABLE, talk
-from controller.cli.steering import NAMESPACE, Cluster, Documents, Namespace, TimeScale, mode_of, now
+from controller.api.yaml_text import Dumper, told
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
+from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text
+from controller.cli.steering import NAMESPACE, Namespace, mode_of, now
+from controller.cli.values import path_for
+from controller.files.reading import read_text
 from controller.knobs import own
 from controller.knobs.roles import owned_by, owned_in, role_manifests
 from controller.runtime.configuration import Configuration
@@ -50,7 +53,7 @@ def render_baseline(
     agreed = dict(_shared_gpus(text) for text in shared or ())
     if any(pool.engine is Engine.KUEUE for pool in site.pools):
         picture = _looked(connect(kubeconfig, context))
-    typer.echo(own.baseline_text(own.baseline_for(site, picture, agreed)), nl=False)
+    print_text(own.baseline_text(own.baseline_for(site, picture, agreed)))
 
 
 def render_rbac(
@@ -61,7 +64,12 @@ def render_rbac(
     ] = "Observe",
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", help="Baseline manifest; else what the documents lead to.", show_default=False),
+        typer.Option(
+            "--baseline",
+            parser=path_for("--baseline"),
+            help="Baseline manifest; else what the documents lead to.",
+            show_default=False,
+        ),
     ] = None,
     namespace: Namespace = NAMESPACE,
     ceph: Annotated[
@@ -81,7 +89,7 @@ def render_rbac(
     ceiling, site = mode_of(max_mode), _site(config)
     owned = owned_in(site) if baseline is None else owned_by(_kept(baseline))
     manifests = role_manifests(namespace, owned, ceiling, ceph=ceph)
-    typer.echo(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110), nl=False)
+    print_text(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110))
 
 
 def render_rules(config: Documents, cluster: Cluster = "default", time_scale: TimeScale = 1.0) -> None:
@@ -90,7 +98,7 @@ def render_rules(config: Documents, cluster: Cluster = "default", time_scale: Ti
     Example: trimtab render rules --config tenants/ > trimtab.rules.yaml
     """
     groups = rule_groups(_site(config, cluster), time_scale)
-    typer.echo(prometheus_rules(groups, _FROM_DOCUMENTS), nl=False)
+    print_text(prometheus_rules(groups, _FROM_DOCUMENTS))
 
 
 def _site(config: list[Path], cluster: str = "default") -> Site:
@@ -99,8 +107,8 @@ def _site(config: list[Path], cluster: str = "default") -> Site:
 
 def _shared_gpus(text: str) -> tuple[str, int]:
     pool, _, gpus = text.partition("=")
-    if not pool or not gpus.isdecimal():
-        raise InputError((Mistake("--shared", repr(text), "POOL=GPUS, such as h100=8"),))
+    if not pool or not re.fullmatch("[0-9]{1,7}", gpus):
+        raise InputError((Mistake("--shared", told(text), "POOL=GPUS, such as h100=8"),))
     return pool, int(gpus)
 
 
@@ -108,14 +116,10 @@ def _looked(api: KubernetesApi) -> Picture:
     picture = look_once(api, now())
     missing = [kind for kind in _NEEDED if kind in picture.unreadable]
     if missing:
-        talk(f"{missing[0]} can not be read: {picture.unreadable[missing[0]]}")
-        raise typer.Exit(UNREACHABLE)
+        code = REFUSED if set(missing) <= picture.forbidden else UNREACHABLE
+        raise Failed(f"{missing[0]} can not be read: {picture.unreadable[missing[0]]}.", code)
     return picture
 
 
 def _kept(baseline: Path) -> own.Baseline:
-    try:
-        text = baseline.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError((Mistake(str(baseline), str(error.strerror), "a baseline manifest"),)) from error
-    return own.read_baseline(text, str(baseline))
+    return own.read_baseline(read_text(baseline, "a baseline manifest"), str(baseline))

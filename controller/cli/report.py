@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from collector.model.reading import Known, Reading, Unknown
-from collector.sources.errors import CredentialsProblem, SourceError
+from collector.sources.errors import CredentialsProblem, Forbidden, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
-from controller.cli.addresses import http_address
 from controller.cli.options import Context, Kubeconfig
-from controller.cli.output import FINDINGS, UNREACHABLE, talk
+from controller.cli.output import FINDINGS, OK, REFUSED, UNREACHABLE, print_text, talk
 from controller.cli.steering import NAMESPACE, Namespace
+from controller.cli.values import address_for, cluster_for, path_for
+from controller.files.writing import write_text
 from controller.policy.ledger import Ledger
 from controller.runtime.configuration import Configuration
 from controller.runtime.ledger_store import LedgerStore
@@ -42,6 +43,7 @@ Promises: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--config",
+        parser=path_for("--config"),
         help="File or folder with Tenant and Policy documents (may be repeated). Without it nothing is held against "
         "what was promised.",
         show_default=False,
@@ -51,7 +53,12 @@ Promises: TypeAlias = Annotated[
 
 def weekly(
     prometheus_url: Annotated[
-        str, typer.Option("--prometheus-url", help="Prometheus that scrapes Trimtab's collector and keeps the week.")
+        str,
+        typer.Option(
+            "--prometheus-url",
+            parser=address_for("--prometheus-url"),
+            help="Prometheus that scrapes Trimtab's collector and keeps the week.",
+        ),
     ],
     week: Annotated[
         str | None, typer.Option("--week", help="ISO week such as 2026-W48; without it the last one that has ended.")
@@ -60,14 +67,22 @@ def weekly(
     finish: Annotated[str | None, typer.Option("--to", help="The date or time before which the span ends.")] = None,
     time_zone: Annotated[str, typer.Option("--time-zone", help="Where weeks and dates begin at midnight.")] = "UTC",
     cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Cluster, as in its metrics; needed when there are several.")
+        str | None,
+        typer.Option(
+            "--cluster",
+            parser=cluster_for("--cluster"),
+            help="Cluster, as in its metrics; needed when there are several.",
+        ),
     ] = None,
     config: Promises = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     namespace: Namespace = NAMESPACE,
     form: Annotated[ReportForm, typer.Option("--output", "-o", help="A page, or JSON.")] = ReportForm.HTML,
-    out: Annotated[Path | None, typer.Option("--out", help="File to write to; without it standard output.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=path_for("--out"), help="File to write to; without it standard output."),
+    ] = None,
 ) -> None:
     """Report a week: where every GPU-hour went, who waited, what Trimtab changed and what came of it.
 
@@ -76,18 +91,16 @@ def weekly(
     Example: trimtab report weekly --prometheus-url http://localhost:9090 --week 2026-W48 --out w48.html
 
     Exit code 0: written; 1: written, but its data light is red; 2: bad input; 3: Prometheus can not be reached, or
-    (written without changes) the API server.
+    (written without changes) the API server; 4: one of them refuses.
     """
     _need_pandas()
     window = _window(week, begin, finish, time_zone)
-    ledger, reachable = _ledger(kubeconfig, context, namespace)
-    report = _report(http_address("--prometheus-url", prometheus_url), cluster, config or [], ledger, window)
+    ledger, asked = _ledger(kubeconfig, context, namespace)
+    report = _report(prometheus_url, cluster, config or [], ledger, window)
     _write(_rendered(report, form), out)
     for reason in report.light_reasons:
         talk(f"data {report.light.value}: {reason}")
-    if not reachable:
-        raise typer.Exit(UNREACHABLE)
-    raise typer.Exit(FINDINGS if report.light.value == "red" else 0)
+    raise typer.Exit(asked or (FINDINGS if report.light.value == "red" else OK))
 
 
 def _need_pandas() -> None:
@@ -111,24 +124,25 @@ def _window(week: str | None, begin: str | None, finish: str | None, time_zone: 
     return span_window(begin, finish, time_zone, now)
 
 
-def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tuple[Reading[Ledger], bool]:
-    """The changes, and whether the API server (if there is one to ask) could be reached."""
+def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tuple[Reading[Ledger], int]:
+    """The changes, and the exit code for how the API server (if there is one to ask) took it."""
     try:
         api = connect(kubeconfig, context)
     except CredentialsProblem as problem:
         if kubeconfig is not None or context is not None:
             raise
-        return Unknown(f"no cluster to ask: {problem}"), True
+        return Unknown(f"no cluster to ask: {problem}"), OK
     store = LedgerStore(api, namespace)
     try:
         ledger = store.load()
         if not ledger.changes and read_status(api, namespace) is None:
-            return Unknown(f"no controller has left a ledger or a status in namespace {namespace}"), True
+            return Unknown(f"no controller has left a ledger or a status in namespace {namespace}"), OK
     except SourceError as error:
-        return Unknown(f"the ledger can not be read: {error}"), False
+        code = REFUSED if isinstance(error, Forbidden) else UNREACHABLE
+        return Unknown(f"the ledger can not be read: {error}"), code
     for key, problem_there in store.unreadable.items():
         talk(f"{key} in the ledger is left out: {problem_there}")
-    return Known(ledger), True
+    return Known(ledger), OK
 
 
 def _report(url: str, cluster: str | None, config: list[Path], ledger: Reading[Ledger], window: Window) -> ReportModel:
@@ -157,10 +171,7 @@ def _rendered(report: ReportModel, form: ReportForm) -> str:
 
 def _write(text: str, out: Path | None) -> None:
     if out is None:
-        typer.echo(text, nl=False)
+        print_text(text)
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError((Mistake("--out", str(out), f"a file to write to ({error.strerror})"),)) from error
+    write_text(out, text, "--out")
     talk(f"wrote {out}")

@@ -11,9 +11,11 @@ from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import told
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
 from controller.cli.steering import NAMESPACE, Baseline, Namespace
+from controller.cli.values import words_for
 from controller.knobs import own
 from controller.policy.change import Change
 from controller.runtime.control import BaselineSource, Control, write_control
@@ -24,12 +26,24 @@ _TRIES = 5
 
 
 def revert(
-    change: Annotated[str | None, typer.Argument(help="Id of the change, or its beginning.")] = None,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="All changes of this tenant.")] = None,
+    change: Annotated[
+        str | None,
+        typer.Argument(
+            parser=words_for("CHANGE", "the beginning of a change's id"), help="Id of the change, or its beginning."
+        ),
+    ] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant", parser=words_for("--tenant", "the name of a tenant"), help="All changes of this tenant."
+        ),
+    ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Kill switch: pause, then write the whole baseline.")
+        bool, typer.Option("--all", help="Kill switch: pause Trimtab, then write the whole baseline.")
     ] = False,
-    soft: Annotated[bool, typer.Option("--soft", help="Follow usage down: nobody is evicted.")] = False,
+    soft: Annotated[
+        bool, typer.Option("--soft", help="Follow usage down: nobody is evicted. With --all: pause, and undo all so.")
+    ] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")] = "asked for by a person",
     kubeconfig: Kubeconfig = None,
     context: Context = None,
@@ -39,8 +53,8 @@ def revert(
 ) -> None:
     """Undo changes. Without --soft this may evict what was admitted under them.
 
-    --all pauses; without --soft it then writes the baseline itself, with or without a running controller. The others
-    mark changes; the controller's next tick (or the janitor's) does it.
+    --all leaves Trimtab paused, until `trimtab resume`. Without --soft it then writes the baseline itself, with or
+    without a running controller. The others mark changes; the controller's next tick (or the janitor's) does it.
 
     Examples: trimtab revert --all --reason "incident 4711" · trimtab revert --tenant vision --soft
     """
@@ -53,12 +67,12 @@ def revert(
     agreed = _agreed(BaselineSource(api, namespace, baseline)) if at_once else own.Baseline()
     if everything:
         write_control(api, namespace, Control(paused=f"revert --all: {reason}"))
-        talk("Paused: no new changes. Undo: trimtab resume.")
+        talk("Trimtab is paused now: no new changes until `trimtab resume`.")
     if at_once:
         done = _all_at_once(api, namespace, agreed, because)
     else:
         done = _marked(LedgerStore(api, namespace), change, tenant, because, hard=not soft)
-    _report(done, output)
+    _report(done, output, paused=everything, soft=soft)
 
 
 def _agreed(source: BaselineSource) -> own.Baseline:
@@ -88,7 +102,7 @@ def _marked(
         return tenant is None or change.tenant == tenant
 
     if identifier is not None and store.load().find(identifier) is None:
-        raise InputError((Mistake("change", repr(identifier), "the beginning of exactly one change's id"),))
+        raise InputError((Mistake("change", told(identifier), "the beginning of exactly one change's id"),))
     for _ in range(_TRIES):
         try:
             return sent_back(store, wanted, because, hard=hard)
@@ -97,7 +111,7 @@ def _marked(
     return Reverted((), (), (), ("the ledger kept changing: try again",))
 
 
-def _report(done: Reverted, output: Output) -> None:
+def _report(done: Reverted, output: Output, *, paused: bool, soft: bool) -> None:
     if output is Output.JSON:
         print_json(
             {
@@ -105,6 +119,7 @@ def _report(done: Reverted, output: Output) -> None:
                 "ended": list(done.ended),
                 "returning": list(done.returning),
                 "problems": list(done.problems),
+                "paused": paused,
             }
         )
     else:
@@ -112,8 +127,9 @@ def _report(done: Reverted, output: Output) -> None:
             talk(f"{name} holds its baseline.")
         for identifier in done.ended:
             talk(f"Change {identifier} is ended.")
+        how = "softly, as its GPUs become free, from" if soft else "with"
         for identifier in done.returning:
-            talk(f"Change {identifier} goes back with the next tick of controller or janitor.")
+            talk(f"Change {identifier} goes back {how} the next tick of controller or janitor.")
         if not (done.written or done.ended or done.returning or done.problems):
             talk("No change is in force.")
     for problem in done.problems:

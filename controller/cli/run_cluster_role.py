@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from collector.exporter.http import Address
 from collector.model.fabric import ProbePlan
@@ -17,6 +16,8 @@ from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
 from controller.api.rdma_probes import parse_probe_plan
+from controller.cli.addresses import http_address
+from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 
@@ -42,15 +43,14 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     if not options.config:
         expected = "a file or folder with Tenant and Policy documents: the cluster role needs them"
         raise InputError((Mistake("--config", "nothing", expected),))
+    asked = options.prometheus_url
     settings = CollectorSettings(
         cluster=options.cluster,
         listen=options.listen,
-        gpu_exporters=tuple(checked_url("--gpu-exporter", url) for url in options.gpu_exporters),
-        ceph_urls=tuple(checked_url("--ceph-url", url) for url in options.ceph_urls),
+        gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in options.gpu_exporters),
+        ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph_urls),
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
-        prometheus_url=(
-            None if options.prometheus_url is None else checked_url("--prometheus-url", options.prometheus_url)
-        ),
+        prometheus_url=None if asked is None else http_address("--prometheus-url", asked),
         time_scale=options.time_scale,
     )
     configuration = Configuration(options.config, options.cluster)
@@ -61,29 +61,11 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     return Collecting(settings, configuration, watch)
 
 
+def read_probe_plan(file: Path) -> ProbePlan:
+    """The pairs of nodes that a file names. Raises InputError."""
+    return parse_probe_plan(read_text(file, "a file with YAML text"), str(file))
+
+
 def _watch_settings(time_scale: float) -> WatchSettings:
     usual = WatchSettings()
     return WatchSettings(relist_seconds=max(60.0, usual.relist_seconds / time_scale))
-
-
-def read_probe_plan(file: Path) -> ProbePlan:
-    """The pairs of nodes that a file names. Raises InputError."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
-    except OSError as error:
-        raise InputError((Mistake(str(file), (error.strerror or "").lower(), "a file that can be read"),)) from error
-    return parse_probe_plan(text, str(file))
-
-
-def checked_url(option: str, text: str) -> str:
-    """The address itself. Raises InputError for what is none."""
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise InputError((Mistake(option, repr(text), "an address such as http://node-1:9400/metrics"),))
-    return text

@@ -6,20 +6,71 @@ cluster's documents and the API server's client do.
 
 from __future__ import annotations
 
-import signal
 import socket
 import threading
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, TypeAlias
 
 import typer
 
 from collector.exporter.http import ListenError
-from controller.api.errors import InputError, Mistake
-from controller.cli.listening import listen_address
-from controller.cli.options import Context, Kubeconfig, MaxModeNotNeeded
+from controller.cli.listening import listen_address, not_free
+from controller.cli.options import Cluster, Context, Kubeconfig, MaxModeNotNeeded, TimeScale
+from controller.cli.stopping import stop_event
+from controller.cli.values import address_for, path_for, words_for
 from controller.runtime.logs import log_as_json
+
+DocumentsOfCluster: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        parser=path_for("--config"),
+        help="File or folder with Tenant and Policy documents (may be repeated); the cluster role needs it.",
+    ),
+]
+GpuExporters: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--gpu-exporter", help="Address of a GPU exporter's metrics (may be repeated).", metavar="URL"),
+]
+CephUrls: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ceph-url",
+        help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
+        metavar="URL",
+    ),
+]
+RdmaProbes: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--rdma-probes",
+        parser=path_for("--rdma-probes"),
+        help="File that names the pairs of nodes to probe with ucx_perftest.",
+    ),
+]
+CollectedBy: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--prometheus-url",
+        parser=address_for("--prometheus-url"),
+        help="Prometheus to ask whether it really gets what is exported here.",
+    ),
+]
+NodeName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        parser=words_for("--node", "the name of this node"),
+        help="Node role: name of this node, as in Kubernetes; default: the host's.",
+    ),
+]
+Sysfs: TypeAlias = Annotated[
+    Path, typer.Option("--sysfs", parser=path_for("--sysfs"), help="Node role: where the node's /sys is.")
+]
+Nvml: TypeAlias = Annotated[
+    bool, typer.Option("--nvml", help="Node role: ask NVML about GPUs. Only where no GPU exporter runs.")
+]
 
 
 class Role(StrEnum):
@@ -38,47 +89,22 @@ class Program(Protocol):
 
 
 def run_collector(
+    config: DocumentsOfCluster = None,
     role: Annotated[
         Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
     ] = Role.CLUSTER,
-    config: Annotated[
-        list[Path] | None,
-        typer.Option("--config", help="File or folder with Tenant and Policy documents; the cluster role needs it."),
-    ] = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    gpu_exporter: Annotated[
-        list[str] | None,
-        typer.Option("--gpu-exporter", help="Address of a GPU exporter's metrics (may be repeated).", metavar="URL"),
-    ] = None,
-    ceph_url: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ceph-url",
-            help="Address of the metrics of Ceph's manager (may be repeated for one cluster).",
-            metavar="URL",
-        ),
-    ] = None,
-    rdma_probes: Annotated[
-        Path | None,
-        typer.Option("--rdma-probes", help="File that names the pairs of nodes to probe with ucx_perftest."),
-    ] = None,
-    prometheus_url: Annotated[
-        str | None,
-        typer.Option("--prometheus-url", help="Prometheus to ask whether it really gets what is exported here."),
-    ] = None,
+    gpu_exporter: GpuExporters = None,
+    ceph_url: CephUrls = None,
+    rdma_probes: RdmaProbes = None,
+    prometheus_url: CollectedBy = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
-    cluster: Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")] = "default",
-    node: Annotated[
-        str | None, typer.Option("--node", help="Name of this node, as in Kubernetes; default: the host's.")
-    ] = None,
-    sysfs: Annotated[
-        Path, typer.Option("--sysfs", help="Where the node's /sys is, for the node role.", show_default=True)
-    ] = Path("/sys"),
-    nvml: Annotated[
-        bool, typer.Option("--nvml", help="Node role: ask NVML about GPUs. Only where no GPU exporter runs.")
-    ] = False,
-    time_scale: Annotated[float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this.")] = 1.0,
+    cluster: Cluster = "default",
+    node: NodeName = None,
+    sysfs: Sysfs = Path("/sys"),
+    nvml: Nvml = False,
+    time_scale: TimeScale = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
@@ -92,14 +118,13 @@ def run_collector(
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
-    log_as_json()
     address = listen_address(listen)
     program: Program
     if role is Role.NODE:
         from controller.runtime.node_collecting import NodeCollecting, NodeSettings
 
-        name = node or socket.gethostname()
-        program = NodeCollecting(NodeSettings(cluster, name, address, sysfs, nvml, time_scale))
+        settings = NodeSettings(cluster, node or socket.gethostname(), address, sysfs, nvml, time_scale)
+        program = NodeCollecting(settings)
     else:
         from controller.cli.run_cluster_role import ClusterOptions, cluster_program
 
@@ -116,16 +141,9 @@ def run_collector(
             time_scale=time_scale,
         )
         program = cluster_program(options)
-    _run(program, listen)
-
-
-def _run(program: Program, listen: str) -> None:
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_event()
+    log_as_json()  # what a person must correct was told in sentences; from now on machines read
     try:
         program.run(stop)
     except ListenError as error:
-        raise InputError(
-            (Mistake("--listen", repr(listen), f"an address that can be listened on ({error})"),)
-        ) from error
+        raise not_free(listen, error) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -14,10 +13,13 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
-from controller.cli.listening import listen_address
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.listening import listen_address, not_free
+from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED
-from controller.cli.steering import NAMESPACE, Baseline, Cluster, Documents, Namespace, TimeScale, mode_of
+from controller.cli.steering import NAMESPACE, Baseline, Namespace, checked_baseline, mode_of
+from controller.cli.stopping import stop_event
+from controller.cli.values import address_for, path_for
+from controller.files.reading import read_text
 from controller.runtime.assembly import Settings, loop_for, steering_limits
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
@@ -33,18 +35,23 @@ MaxMode: TypeAlias = Annotated[
 ]
 RulesPrometheus: TypeAlias = Annotated[
     str | None,
-    typer.Option("--prometheus-url", help="Prometheus with Trimtab's rules. Without it nothing is ever changed."),
+    typer.Option(
+        "--prometheus-url",
+        parser=address_for("--prometheus-url"),
+        help="Prometheus with Trimtab's rules. Without it nothing is ever changed.",
+    ),
 ]
 TokenFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--webhook-token-file",
+        parser=path_for("--webhook-token-file"),
         help="File with the token that Alertmanager must send. Without it no alert is taken, and the loop looks at its "
         "own pace.",
     ),
 ]
 LeaseSeconds: TypeAlias = Annotated[
-    int, typer.Option("--lease-seconds", min=3, help="A new controller waits this long for one that died.")
+    int, typer.Option("--lease-seconds", min=3, max=3600, help="A new controller waits this long for one that died.")
 ]
 
 
@@ -69,24 +76,24 @@ def run_controller(
 
     Example: trimtab run controller --config /etc/trimtab --prometheus-url http://prometheus:9090
     """
-    log_as_json()
-    address = listen_address(listen)
     settings = Settings(
         tuple(config), cluster, namespace, mode_of(max_mode), time_scale, baseline, prometheus_url, lease_seconds
     )
-    doorbell, stop = Doorbell(_token(webhook_token_file)), threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    doorbell = Doorbell(_token(webhook_token_file))
+    address = listen_address(listen)
     watch = ClusterWatch(connect(kubeconfig, context))
     loop = loop_for(settings, connect(kubeconfig, context, steering_limits(lease_seconds)), watch, doorbell)
     loop.controller.configuration.load()
+    checked_baseline(loop.controller)
+    stop = stop_event()
+    log_as_json()  # what a person must correct was told in sentences; from now on machines read
     watch.start()  # the lists come while the door is made
     web = HttpServer(application(loop.board, doorbell, lambda: loop.board.last is not None), address)
     try:
         web.start()
         _until_stopped(loop, watch, stop)
     except ListenError as error:
-        raise InputError((Mistake("--listen", repr(listen), f"an address that is free ({error})"),)) from error
+        raise not_free(listen, error) from error
     finally:
         loop.lease.release()
         watch.stop()
@@ -108,11 +115,7 @@ def _token(file: Path | None) -> str:
     """The token in that file; "" without a file. Raises InputError."""
     if file is None:
         return ""
-    try:
-        token = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        place = f"--webhook-token-file {file}"
-        raise InputError((Mistake(place, str(error), "a file with the token in UTF-8"),)) from error
+    token = read_text(file, "a file with the token", "--webhook-token-file").strip()
     if not token:
         raise InputError((Mistake(f"--webhook-token-file {file}", "an empty file", "a token"),))
     return token

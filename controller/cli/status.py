@@ -8,10 +8,11 @@ import typer
 from rich.table import Column
 from rich.text import Text
 
+from collector.model.quantities import counted
 from collector.sources.kubernetes_api import connect
 from controller.cli.advice_text import print_advice
 from controller.cli.options import Context, Format, Kubeconfig
-from controller.cli.output import FINDINGS, Output, console, print_json, section, table, talk
+from controller.cli.output import FINDINGS, Failed, Output, console, print_json, section, table
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.runtime.status_store import read_status
 
@@ -32,8 +33,7 @@ def status(
     """
     document = read_status(connect(kubeconfig, context), namespace)
     if document is None:
-        talk(f"No controller has written a status in namespace {namespace}: trimtab run controller.")
-        raise typer.Exit(FINDINGS)
+        raise Failed(f"No controller has written a status in namespace {namespace}: trimtab run controller.", FINDINGS)
     if output is Output.JSON:
         print_json(document)
     else:
@@ -79,7 +79,8 @@ def _finding(item: dict[str, Any]) -> str:
 def _change(item: dict[str, Any]) -> str:
     verdict = f", {item['verdict']}" if item["verdict"] else ""
     back = f" Going back: {item['return_reason']}." if item["return_reason"] else ""
-    return f"{item['id']} ({item['stage']}{verdict}; {item['given']} of {item['amount']} GPUs): {item['reason']}{back}"
+    moved = f"{item['given']} of {counted(item['amount'], 'GPU')}"
+    return f"{item['id']} ({item['stage']}{verdict}; {moved}): {item['reason']}{back}"
 
 
 def _ended(item: dict[str, Any]) -> str:

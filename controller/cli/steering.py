@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from collector.assemble.assemble import NEEDED_KINDS
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence
 from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
+from controller.api.yaml_text import told
+from controller.cli.output import OK, REFUSED, UNREACHABLE
+from controller.cli.values import namespace_for, path_for
 from controller.runtime.assembly import Settings, controller_for, evidence_source
+from controller.runtime.control import BaselineSource
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE
 from controller.runtime.observe import EvidenceSource
 from controller.runtime.tick import Controller
 
 Namespace: TypeAlias = Annotated[
-    str, typer.Option("--namespace", "-n", help="Namespace where Trimtab keeps its own objects.")
+    str,
+    typer.Option(
+        "--namespace", "-n", parser=namespace_for("--namespace"), help="Namespace where Trimtab keeps its own objects."
+    ),
 ]
 Baseline: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--baseline", help="Baseline manifest; else ConfigMap trimtab-baseline.", show_default=False),
-]
-Documents: TypeAlias = Annotated[
-    list[Path], typer.Option("--config", help="File or folder with Tenant and Policy documents (may be repeated).")
-]
-Cluster: TypeAlias = Annotated[str, typer.Option("--cluster", help="Name of this cluster, as in its metrics.")]
-TimeScale: TypeAlias = Annotated[
-    float, typer.Option("--time-scale", min=1.0, help="Divide all durations by this, for tests and replays.")
+    typer.Option(
+        "--baseline",
+        parser=path_for("--baseline"),
+        help="Baseline manifest; else ConfigMap trimtab-baseline.",
+        show_default=False,
+    ),
 ]
 NAMESPACE = DEFAULT_NAMESPACE
 
@@ -78,6 +85,24 @@ def never_decides(why: str) -> EvidenceSource:
     return lambda site, now: Evidence(blind=(why,))
 
 
+def checked_baseline(controller: Controller) -> None:
+    """A baseline file that a person names must be good from the start: there is no earlier one to go by.
+
+    Raises InputError.
+    """
+    source = controller.baseline_source
+    if isinstance(source, BaselineSource) and source.file is not None:
+        source.read()
+
+
+def blind_code(reasons: Sequence[str], picture: Picture) -> int:
+    """The exit code of a program that could not act because it did not see, for these reasons."""
+    if not reasons:
+        return OK
+    unread = picture.unreadable.keys() & set(NEEDED_KINDS)
+    return REFUSED if len(unread) == len(reasons) and unread <= picture.forbidden else UNREACHABLE
+
+
 def now() -> float:
     """Wall clock, epoch seconds."""
     return time.time()
@@ -87,5 +112,5 @@ def mode_of(word: str) -> Mode:
     """The mode of that word. Raises InputError."""
     found = {mode.word: mode for mode in Mode}.get(word)
     if found is None:
-        raise InputError((Mistake("--max-mode", repr(word), "Observe, Recommend or Enforce"),))
+        raise InputError((Mistake("--max-mode", told(word), "Observe, Recommend or Enforce"),))
     return found

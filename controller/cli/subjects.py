@@ -11,6 +11,7 @@ from collector.sources.errors import SourceError
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.api.errors import InputError, Mistake
 from controller.cli.names import nearest
+from controller.cli.not_known import raise_when_hidden
 from controller.cli.view import View
 from controller.policy.change import Change
 from controller.runtime.ledger_store import LedgerStore
@@ -19,7 +20,7 @@ Subject: TypeAlias = Work | Tenant | Change
 
 
 def subject(name: str, view: View, api: KubernetesApi) -> Subject:
-    """The one thing of that name. Raises InputError when there is none, or more than one."""
+    """The one thing of that name. Raises InputError when there is not one, and Failed when it may only be hidden."""
     kind, _, rest = name.partition("/")
     if kind not in ("workload", "tenant", "change") or not rest:
         kind, rest = "", name
@@ -37,6 +38,7 @@ def subject(name: str, view: View, api: KubernetesApi) -> Subject:
     if found:
         listed = ", ".join(sorted(found)[:8]) + (", …" if len(found) > 8 else "")
         raise InputError((Mistake("NAME", name, f"one of the {len(found)} that this may mean: {listed}"),))
+    raise_when_hidden(view.picture, f"workload, tenant or change {name}")
     raise InputError((Mistake("NAME", name, f"a workload, tenant or change{_near(view, rest)}{problem}"),))
 
 

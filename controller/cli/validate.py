@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from controller.api.documents import Documents
 from controller.api.errors import InputError, Mistake
+from controller.cli.failure import failure_of
 from controller.cli.options import Format
-from controller.cli.output import BAD_INPUT, Output, talk
+from controller.cli.output import BAD_INPUT, Output, print_json, print_text, talk
+from controller.cli.values import path_for
 from controller.runtime.configuration import Configuration
 
 
 def validate(
     files: Annotated[
-        list[Path], typer.Argument(help="Files, or folders of *.yaml files, with one Policy and its Tenants.")
+        list[Path],
+        typer.Argument(
+            parser=path_for("FILES"),
+            help="Files, or folders of *.yaml and *.yml files, with one Policy and its Tenants.",
+        ),
     ],
     output: Format = Output.TEXT,
 ) -> None:
     """Check Tenant and Policy documents, and name every mistake with its place. Exit code 0 good, 2 bad input."""
     documents, mistakes = _checked(files)
     if output is Output.JSON:
-        typer.echo(_as_json(mistakes))
+        print_json(_record(mistakes))
     elif documents is not None:
-        typer.echo(_summary(documents))
+        print_text(_summary(documents))
     else:
         for mistake in mistakes:
             talk(str(mistake))
@@ -41,14 +46,15 @@ def _checked(files: list[Path]) -> tuple[Documents | None, tuple[Mistake, ...]]:
         return None, error.mistakes
 
 
-def _as_json(mistakes: tuple[Mistake, ...]) -> str:
-    listed = [{"place": one.place, "value": one.value, "expected": one.expected} for one in mistakes]
-    return json.dumps({"valid": not mistakes, "mistakes": listed})
+def _record(mistakes: tuple[Mistake, ...]) -> dict[str, Any]:
+    if not mistakes:
+        return {"valid": True, "mistakes": []}
+    return {"valid": False, **failure_of(InputError(mistakes)).document()}
 
 
 def _summary(documents: Documents) -> str:
     site, policy = documents.site, documents.policy
     return (
         f"valid: policy {policy.name} (mode {policy.mode.word}), pools {len(site.pools)}, tiers {len(site.tiers)}, "
-        f"tenants {len(site.tenants)}"
+        f"tenants {len(site.tenants)}\n"
     )

@@ -22,6 +22,7 @@ from collector.model.tenancy import Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.cli.addresses import http_address
+from controller.cli.not_known import OF_TENANTS, OF_USE, OF_WAITS, Gap, gaps, unseen, without_invention
 from controller.runtime.configuration import Configuration
 
 
@@ -54,6 +55,21 @@ class View:
     ledgers: tuple[PoolLedger, ...]
     lies: tuple[Lie, ...]
 
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What was not seen."""
+        return gaps(self.picture, self.devices)
+
+    @property
+    def use_hidden(self) -> bool:
+        """Whether what tenants use can not be told."""
+        return unseen(self.picture, OF_USE) or (self.inferred is None and unseen(self.picture, (OF_TENANTS,)))
+
+    @property
+    def waits_hidden(self) -> bool:
+        """Whether there may be waits that were not seen."""
+        return self.use_hidden or unseen(self.picture, OF_WAITS)
+
 
 def view_of(where: Where, api: KubernetesApi | None = None) -> View:
     """Look now. Raises InputError, CredentialsProblem, SourceError (only when the API server tells nothing at all)."""
@@ -66,6 +82,7 @@ def view_of(where: Where, api: KubernetesApi | None = None) -> View:
     inferred = infer_site(picture, cluster) if site is None else None
     agreed = site or (inferred.site if inferred else Site(cluster, (), (), ()))
     snapshot = with_reasons(assemble(picture, agreed, Evidence(), WaitClocks(), now)[0], picture)
+    snapshot = without_invention(snapshot, picture)
     return View(
         server=connection.server,
         now=now,

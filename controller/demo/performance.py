@@ -72,7 +72,7 @@ class Performance:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._failure = ""
-        self.board = StatusBoard()
+        self.board = StatusBoard(notice="A demo: the cluster and its exporters are simulated, and time runs faster.")
         self.page_url = self.prometheus_url = ""
 
     def __enter__(self) -> Self:

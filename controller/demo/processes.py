@@ -24,6 +24,7 @@ from pathlib import Path
 _POLL_SECONDS = 0.05
 _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST_PORT = 15000
+_ports_given: set[int] = set()
 
 # Runs in the child before the real program: asks the kernel to kill the child when its parent dies (PR_SET_PDEATHSIG
 # is 1), then becomes the program. An own interpreter, because code between fork and exec is not safe beside threads.
@@ -102,7 +103,7 @@ class Service:
     argv: Callable[[], Sequence[str]]
     folder: Path
     ready: Callable[[], bool]
-    ready_timeout_seconds: float = 60.0
+    ready_timeout_seconds: float = 180.0
     grace_seconds: float = 10.0
     tethered: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -204,7 +205,7 @@ def last_lines(path: Path, lines: int) -> str:
         return ""
 
 
-def wait_until(probe: Callable[[], bool], what: str, timeout_seconds: float = 30.0) -> None:
+def wait_until(probe: Callable[[], bool], what: str, timeout_seconds: float = 180.0) -> None:
     """Returns as soon as the probe says yes; raises NotInTime, naming what was waited for."""
     deadline = time.monotonic() + timeout_seconds
     while not probe():
@@ -214,20 +215,24 @@ def wait_until(probe: Callable[[], bool], what: str, timeout_seconds: float = 30
 
 
 def free_port() -> int:
-    """A TCP port of the loopback address that nobody listens on.
+    """A TCP port of the loopback address that nobody listens on, and that was not given to anybody here before.
 
-    Taken below the range from which the kernel serves outgoing connections: such a connection could otherwise hold the
-    port at the moment a program is started, or started again, on it.
+    Who was given one may not listen yet, or will listen again. Taken below the range from which the kernel serves
+    outgoing connections: such a connection could otherwise hold the port at the moment a program is started, or started
+    again, on it.
     """
     ceiling = int(_EPHEMERAL_RANGE.read_text().split()[0])
     candidates = range(_LOWEST_PORT, ceiling) if ceiling > _LOWEST_PORT + 1000 else range(_LOWEST_PORT, 65536)
     for _ in range(200):
         port = random.choice(candidates)
+        if port in _ports_given:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            _ports_given.add(port)
             return port
     raise ServiceFailed(f"no free port found between {candidates.start} and {candidates.stop}")
 

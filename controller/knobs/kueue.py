@@ -18,6 +18,8 @@ from collector.model.quantities import whole_gpus
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.tenancy import Engine, Pool, Site
 from controller.api.errors import InputError, Mistake
+from controller.api.fields import is_object_name
+from controller.api.yaml_text import told
 from controller.knobs.marks import MANAGED_BY, annotations_for, marks_of
 from controller.policy.change import Change
 from controller.policy.targets import Target, level
@@ -46,20 +48,25 @@ def read_leaf(document: Mapping[str, Any], place: str) -> Leaf:
     """A leaf of the baseline manifest. Raises InputError that names the field."""
 
     def wrong(field: str, value: object, expected: str) -> InputError:
-        return InputError((Mistake(f"{place}: {field}", repr(value), expected),))
+        return InputError((Mistake(f"{place}: {field}", told(value), expected),))
 
     metadata, spec = document.get("metadata"), document.get("spec")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    if not isinstance(name, str) or not name.startswith(OWN_PREFIX):
-        raise wrong("metadata.name", name, f"a name that begins with {OWN_PREFIX}")
+    if not isinstance(name, str) or not name.startswith(OWN_PREFIX) or not is_object_name(name):
+        raise wrong("metadata.name", name, f"the name of an object, one that begins with {OWN_PREFIX}")
     parent = spec.get("parentName") if isinstance(spec, Mapping) else None
-    if not isinstance(parent, str) or not parent:
-        raise wrong("spec.parentName", parent, "the Cohort that this leaf hangs on")
+    if not isinstance(parent, str) or not is_object_name(parent):
+        raise wrong("spec.parentName", parent, "the name of the Cohort that this leaf hangs on")
+    groups = spec.get("resourceGroups") if isinstance(spec, Mapping) else None
+    expected = "flavors with resources, each with a whole nominalQuota and no limits"
     try:
-        return Leaf(name, parent, _amounts(document["spec"]["resourceGroups"]))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        expected = "flavors with resources, each with a whole nominalQuota and no limits"
+        return Leaf(name, parent, _amounts(groups))
+    except ValueError as error:
         raise wrong("spec.resourceGroups", str(error), expected) from None
+    except KeyError as error:
+        raise wrong("spec.resourceGroups", f"no {error.args[0]}", expected) from None
+    except (AttributeError, TypeError):
+        raise wrong("spec.resourceGroups", groups, expected) from None
 
 
 def _amounts(groups: Any) -> Mapping[FlavorResource, int]:

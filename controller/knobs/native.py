@@ -17,6 +17,8 @@ from collector.model.quantities import whole_gpus
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.tenancy import Engine, Pool, Site, Tenant
 from controller.api.errors import InputError, Mistake
+from controller.api.fields import is_label_name
+from controller.api.yaml_text import told
 from controller.knobs.marks import MANAGED_BY, annotations_for, marks_of
 from controller.policy.change import Change
 from controller.policy.targets import Target, level
@@ -44,22 +46,22 @@ def read_cap(document: Mapping[str, Any], place: str) -> Cap:
     """A cap of the baseline manifest. Raises InputError that names the field."""
 
     def wrong(field: str, value: object, expected: str) -> InputError:
-        return InputError((Mistake(f"{place}: {field}", repr(value), expected),))
+        return InputError((Mistake(f"{place}: {field}", told(value), expected),))
 
     metadata, spec = (_section(document, name) for name in ("metadata", "spec"))
     if metadata.get("name") != CAP_NAME:
         raise wrong("metadata.name", metadata.get("name"), CAP_NAME)
     namespace = metadata.get("namespace")
-    if not isinstance(namespace, str) or not namespace:
-        raise wrong("metadata.namespace", namespace, "the tenant's namespace")
+    if not isinstance(namespace, str) or not is_label_name(namespace):
+        raise wrong("metadata.namespace", namespace, "the name of the tenant's namespace")
     hard = spec.get("hard")
     if not isinstance(hard, Mapping) or len(hard) != 1 or not str(next(iter(hard))).startswith(_PREFIX):
         raise wrong("spec.hard", hard, f"one resource such as {_PREFIX}nvidia.com/gpu")
     key, text = next(iter(hard.items()))
     try:
         gpus = whole_gpus(text)
-    except ValueError as error:
-        raise wrong(f"spec.hard[{key}]", text, str(error)) from None
+    except ValueError:
+        raise wrong(f"spec.hard[{key}]", text, "a whole number of GPUs") from None
     return Cap(namespace, str(key).removeprefix(_PREFIX), gpus, _borrow_classes(spec, wrong))
 
 

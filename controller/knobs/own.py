@@ -15,6 +15,7 @@ from collector.parse.json_fields import ParseProblem
 from collector.parse.kubernetes import resource_quota
 from collector.parse.kueue import cohort
 from controller.api.errors import InputError, InvariantError, Mistake
+from controller.api.yaml_text import place_in_words, read_yaml, told
 from controller.knobs import kueue, native
 from controller.knobs.kueue import Leaf
 from controller.knobs.marks import Mark, marks_of
@@ -47,13 +48,9 @@ class Baseline:
 
 def read_baseline(text: str, origin: str) -> Baseline:
     """Cohorts and ResourceQuotas of a baseline manifest. Raises InputError that names the document and the field."""
-    try:
-        documents = [item for item in yaml.safe_load_all(text) if item is not None]
-    except yaml.YAMLError as error:
-        raise InputError((Mistake(origin, str(error).splitlines()[0], "YAML documents"),)) from None
     leaves: list[Leaf] = []
     caps: list[Cap] = []
-    for number, document in enumerate(documents, 1):
+    for number, document in enumerate(_documents(text, origin), 1):
         place = f"{origin}: document {number}"
         kind = document.get("kind") if isinstance(document, Mapping) else document
         if isinstance(document, Mapping) and kind == "Cohort":
@@ -61,12 +58,27 @@ def read_baseline(text: str, origin: str) -> Baseline:
         elif isinstance(document, Mapping) and kind == "ResourceQuota":
             caps.append(native.read_cap(document, place))
         else:
-            raise InputError((Mistake(f"{place}: kind", repr(kind), "Cohort or ResourceQuota"),))
+            raise InputError((Mistake(f"{place}: kind", told(kind), "Cohort or ResourceQuota"),))
     baseline = Baseline(tuple(sorted(leaves, key=_name)), tuple(sorted(caps, key=_name)))
     doubles = sorted({name for name in baseline.names if baseline.names.count(name) > 1})
     if doubles:
         raise InputError((Mistake(origin, f"{doubles[0]} twice", "each own object once"),))
     return baseline
+
+
+def _documents(text: str, origin: str) -> Sequence[Any]:
+    """The plain values of a manifest, nothing between two separators left out. Raises InputError."""
+    documents, flaw = read_yaml(text)
+    if flaw is not None:
+        raise InputError((Mistake(f"{origin}: line {flaw.line}", flaw.written, f"YAML documents: {flaw.problem}"),))
+    wrong = [
+        Mistake(f"{origin}: document {number}: {place_in_words(one.path)}", one.written, one.expected)
+        for number, document in enumerate(documents, 1)
+        for one in document.flaws
+    ]
+    if wrong:
+        raise InputError(tuple(wrong))
+    return [document.value for document in documents if document.value is not None]
 
 
 def _name(item: Leaf | Cap) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from collector.model.quantities import counted
+
 IDLE = "idle"
 """The source of a change that takes from no object: GPUs of the pool that nobody uses (native caps)."""
 
@@ -103,7 +105,7 @@ class Change:
     @property
     def inverse(self) -> str:
         """What undoes it, in words."""
-        return f"give {self.given} GPUs of pool {self.pool} back from {self.destination} to {self.source}"
+        return f"give {counted(self.given, 'GPU')} of pool {self.pool} back from {self.destination} to {self.source}"
 
     def returning(self, now: float, reason: str, *, hard: bool = False) -> Change:
         """The same change on its way back to the baseline; once on its way it stays so."""

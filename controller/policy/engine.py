@@ -6,10 +6,11 @@ intents, and `controller.runtime` writes objects until they agree with it. Equal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from collector.model.quantities import format_time
+from collector.model.quantities import counted, format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
 from controller.policy.change import IDLE, Change, Stage, WorkRef
@@ -127,7 +128,7 @@ def _told(proposal: Proposal) -> str:
     names = _named(forecast.ready)
     may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"
     return (
-        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {proposal.amount} GPUs from "
+        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {counted(proposal.amount, 'GPU')} from "
         f"{proposal.source_name} to {proposal.destination.name}, so that {names} can start by "
         f"{format_time(forecast.ready_by)}; {may}."
     )
@@ -169,7 +170,7 @@ def _sentence(snapshot: Snapshot, decisions: Sequence[Decision], ledger: Ledger)
         return decisions[0].sentence
     active = ledger.active
     if active:
-        return f"All objectives hold; {len(active)} change(s) in force, the next ends by {_next_end(active)}."
+        return f"All objectives hold; {counted(len(active), 'change')} in force, the next ends by {_next_end(active)}."
     return "All objectives hold; nothing to do."
 
 
@@ -182,4 +183,5 @@ def _wake_at(now: float, policy: Policy, ledger: Ledger) -> float:
     moments = [now + policy.cadence.tick_seconds]
     for change in ledger.active:
         moments += [change.expires_at, change.forecast.ready_by]
-    return min(moment for moment in moments if moment > now)
+    # Where even the tick is shorter than what a clock can tell apart, at once: always later than now.
+    return min((moment for moment in moments if moment > now), default=math.nextafter(now, math.inf))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from collector.model.snapshot import OtherCause, OtherKind, Snapshot, TenantPool, WaitingName, Work
 from controller.policy.ledger import FindingKey
 
@@ -97,7 +97,7 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool) -> list[Finding]:
         if not works:
             continue
         oldest = max(work.waited_seconds for work in works)
-        told = f"{state.tenant} lacks {state.shortfall} GPUs of pool {state.pool}, {kind.value}; "
+        told = f"{state.tenant} lacks {counted(state.shortfall, 'GPU')} of pool {state.pool}, {kind.value}; "
         told += f"{len(works)} overdue, the oldest for {format_duration(oldest)}. {works[0].why}"
         cause = _CAUSE_OF_WAITING[kind]
         if others:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
 from collector.model.snapshot import OtherKind, Snapshot
 from collector.model.tenancy import ObjectiveKind
@@ -134,7 +134,7 @@ def within_change_budgets(proposal: Proposal, at: Circumstances) -> Refusal | No
     budgets, used = at.policy.budgets, at.used
     if used.changes_today >= budgets.changes_per_day:
         return Refusal(
-            "BUDGET_CHANGES", f"{used.changes_today} changes today; the budget is {budgets.changes_per_day}."
+            "BUDGET_CHANGES", f"{counted(used.changes_today, 'change')} today; the budget is {budgets.changes_per_day}."
         )
     tenants = used.tenants_this_hour | {proposal.finding.tenant}
     if len(tenants) > budgets.tenants_per_hour:
@@ -163,7 +163,9 @@ def feasible(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """What is freed must be enough, must form whole nodes, and the quota must stand on real GPUs."""
     if not proposal.victims.enough:
         missing = proposal.victims.wanted - proposal.victims.freed
-        return Refusal("INFEASIBLE", f"{missing} GPUs too few could be freed: relatives do not borrow so much.")
+        return Refusal(
+            "INFEASIBLE", f"{counted(missing, 'GPU')} too few could be freed: relatives do not borrow so much."
+        )
     if proposal.fragmented is not None:
         gang = proposal.fragmented
         return Refusal(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from collector.model.quantities import counted
 from collector.model.reading import Known, known_or
 from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import SizeClass
@@ -96,7 +97,7 @@ def _raised_cap(
     works, amount = _prefix(refused, already_over(state, cap.observed.value), min(room, idle))
     if not works:
         sentence = (
-            f"{refused[0].title} needs {refused[0].gpus} GPUs; {idle} are idle and {room} are allowed in one step."
+            f"{refused[0].title} needs {counted(refused[0].gpus, 'GPU')}; idle: {idle}, allowed: {room} in one step."
         )
         return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
     forecast = Forecast(tuple(reference(work) for work in works), terms.now + terms.trial_seconds)

@@ -11,6 +11,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import told
 from controller.reports.model import Window
 
 LONGEST_DAYS: Final = 35
@@ -93,4 +94,4 @@ def local_time(epoch_seconds: float, window: Window) -> datetime:
 
 
 def _mistake(place: str, value: str, expected: str) -> InputError:
-    return InputError((Mistake(place, value, expected),))
+    return InputError((Mistake(place, told(value), expected),))

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from controller.api.documents import Documents, combine, read_documents
 from controller.api.errors import InputError, Mistake
+from controller.api.yaml_text import printable
+from controller.files.reading import read_text, trouble_in_words
 
 _CONFIG_MAP_VERSION = "..data"
+_ENDINGS = (".yaml", ".yml")
+_EXPECTED = "a file with YAML text"
 
 
 class Configuration:
-    """The documents under `paths`: files, or folders whose *.yaml files are read in order of their names."""
+    """The documents under `paths`: files, or folders whose *.yaml and *.yml files are read in order of their names."""
 
     def __init__(self, paths: Sequence[Path], cluster: str = "default", clock: Callable[[], float] = time.time) -> None:
         self._paths, self._cluster, self._clock = tuple(paths), cluster, clock
@@ -54,32 +59,26 @@ class Configuration:
         for path in self._paths:
             for origin, file in self._files(path, mistakes):
                 try:
-                    yield origin, file.read_text(encoding="utf-8")
-                except UnicodeDecodeError:
-                    mistakes.append(Mistake(origin, "bytes that are no UTF-8", "YAML text in UTF-8"))
-                except OSError as error:
-                    mistakes.append(_unreadable(origin, error))
+                    yield origin, read_text(file, _EXPECTED)
+                except InputError as error:
+                    mistakes += (replace(one, place=printable(origin)) for one in error.mistakes)
         if mistakes:
             raise InputError(tuple(mistakes))
 
     def _files(self, path: Path, mistakes: list[Mistake]) -> list[tuple[str, Path]]:
+        """(origin, file) of each; in a folder by name alone, so that a broken link is said and not skipped."""
         # A mounted ConfigMap is replaced by turning one link: reading behind it never mixes two versions.
         link = path / _CONFIG_MAP_VERSION
         try:
             if not path.is_dir():
                 return [(str(path), path)]
             folder = link.resolve(strict=True) if link.is_symlink() else path
-            names = sorted(file.name for file in folder.glob("*.yaml") if file.is_file())
+            names = sorted(entry.name for entry in folder.iterdir() if entry.suffix in _ENDINGS)
         except OSError as error:
-            mistakes.append(_unreadable(str(path), error))
+            mistakes.append(Mistake(printable(str(path)), trouble_in_words(error), "a file or folder with YAML text"))
             return []
         visible = [name for name in names if not name.startswith(".")]
         if not visible:
-            mistakes.append(
-                Mistake(str(path), "a folder without *.yaml files", "files with Tenant and Policy documents")
-            )
+            found = "a folder without *.yaml or *.yml files"
+            mistakes.append(Mistake(printable(str(path)), found, "files with Tenant and Policy documents"))
         return [(str(path / name), folder / name) for name in visible]
-
-
-def _unreadable(origin: str, error: OSError) -> Mistake:
-    return Mistake(origin, (error.strerror or str(error)).lower(), "a file or folder that can be read")

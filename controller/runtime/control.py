@@ -8,7 +8,7 @@ from pathlib import Path
 from collector.sources.errors import NotFound
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE
-from controller.api.errors import InputError, Mistake
+from controller.files.reading import read_text
 from controller.knobs.own import Baseline, read_baseline
 
 CONTROL_NAME = "trimtab-control"
@@ -56,7 +56,7 @@ class BaselineSource:
     """The text that was read last, and what it says: to read the YAML of many tenants takes longer than a tick."""
 
     def read(self) -> Baseline:
-        """The baseline; empty where none is kept. Raises InputError, SourceError, OSError."""
+        """The baseline; empty where none is kept. Raises InputError, SourceError."""
         text, origin = self._text()
         if text != self._parsed[0]:
             self._parsed = (text, read_baseline(text, origin))
@@ -64,19 +64,10 @@ class BaselineSource:
 
     def _text(self) -> tuple[str, str]:
         if self.file is not None:
-            return _text_of(self.file), str(self.file)
+            return read_text(self.file, "a baseline manifest"), str(self.file)
         origin = f"ConfigMap {self.namespace}/{BASELINE_NAME}"
         try:
             found = self.api.get(f"/api/v1/namespaces/{self.namespace}/configmaps/{BASELINE_NAME}")
         except NotFound:
             return "", origin
         return str((found.get("data") or {}).get(BASELINE_KEY) or ""), origin
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError((Mistake(str(file), "bytes that are no UTF-8", "YAML text in UTF-8"),)) from None
-    except OSError as error:
-        raise InputError((Mistake(str(file), error.strerror or "no file", "a baseline manifest"),)) from error

@@ -32,7 +32,7 @@ class BaselineReader(Protocol):
     """Reads the baseline that people keep."""
 
     def read(self) -> Baseline:
-        """The baseline; empty where none is kept. Raises InputError, SourceError, OSError."""
+        """The baseline; empty where none is kept. Raises InputError, SourceError."""
 
 
 class Leadership(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 from alerts.signals import Signal, SignalStatus
 from collector.model.quantities import format_time
 from collector.model.reading import Known
-from collector.model.snapshot import Snapshot
+from collector.model.snapshot import Snapshot, TenantPool
 from collector.model.tenancy import Engine
 from controller.policy.change import Change
 from controller.policy.engine import Decision
@@ -19,6 +20,7 @@ from controller.policy.ledger_text import change_document
 from controller.runtime.tick import TickReport
 
 SCHEMA_VERSION = 1
+_COUNTS = ("reserved_gpus", "waiting_gpus", "entitled_gpus", "shortfall_gpus", "borrowed_gpus")
 _KNOBS = {Engine.KUEUE: "kueue-leaf-cohort", Engine.NATIVE: "native-cap"}
 
 
@@ -30,6 +32,8 @@ class StatusBoard:
     last: TickReport | None = None
     waiting: str = ""
     """Why it does not tick at all; "" while it does."""
+    notice: str = ""
+    """What whoever looks must know before all else, such as that this is a demo; "" for nothing."""
     decisions: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(knob, outcome, refusal code) → count."""
     sentences: deque[str] = field(default_factory=lambda: deque(maxlen=20))
@@ -46,14 +50,18 @@ class StatusBoard:
         with self._lock:
             self.ticks += 1
             self.last = report
-            told = f"{format_time(report.at)} {report.sentence}"
-            if not self.sentences or self.sentences[-1].split(" ", 1)[1] != report.sentence:
-                self.sentences.append(told)
+            self._say(f"{format_time(report.at)} {report.sentence}")
             if report.observation is not None:
                 site = report.observation.snapshot.site
                 self._knobs = {pool.name: _KNOBS[pool.engine] for pool in site.pools}
             for decision in report.outcome.decisions if report.outcome else ():
                 self.decisions[self._knob(decision.finding.pool), *answer(decision)] += 1
+
+    def _say(self, told: str) -> None:
+        """A sentence that only has other numbers takes the place of the last one."""
+        if self.sentences and _without_numbers(self.sentences[-1]) == _without_numbers(told):
+            self.sentences.pop()
+        self.sentences.append(told)
 
     def active_changes(self) -> Mapping[str, int]:
         """Knob → changes in force, for every knob that the site has."""
@@ -74,12 +82,22 @@ class StatusBoard:
             report, sentences, waiting = self.last, list(self.sentences), self.waiting
             alerts = list(self.alerts)
         if report is None:
-            return {"schema_version": SCHEMA_VERSION, "ready": False, "waiting": waiting}
+            return {
+                "schema_version": SCHEMA_VERSION,
+                "ready": False,
+                "waiting": waiting,
+                "notice": self.notice,
+            }
         told = {"alerts": alerts, "sentences": sentences}
-        return {"ready": True, "waiting": waiting, **status_document(report), **told}
+        return {"ready": True, "waiting": waiting, "notice": self.notice, **status_document(report), **told}
 
     def _knob(self, pool: str) -> str:
         return self._knobs.get(pool, "unknown")
+
+
+def _without_numbers(told: str) -> str:
+    """The words of "time sentence", each number in them replaced."""
+    return re.sub(r"[0-9]+", "0", told.split(" ", 1)[1])
 
 
 def answer(decision: Decision) -> tuple[str, str]:
@@ -145,18 +163,27 @@ def _recent(change: Change) -> dict[str, Any]:
 
 
 def _tenants(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Null is not known: of objects that were not seen, or long ago, no count is told."""
+    if snapshot.blind:
+        return [_agreed(state) | dict.fromkeys(_COUNTS) for state in snapshot.tenants]
     return [
-        {
-            "tenant": state.tenant,
-            "pool": state.pool,
-            "tier": state.tier,
-            "guarantee_gpus": state.entitlement.guarantee,
-            "floating_gpus": state.floating_now.value if isinstance(state.floating_now, Known) else None,
+        _agreed(state)
+        | {
             "reserved_gpus": state.reserved,
             "waiting_gpus": state.waiting,
             "entitled_gpus": state.demand,
             "shortfall_gpus": state.shortfall,
-            "borrowed_gpus": state.borrowed(),
+            "borrowed_gpus": state.borrowed() if isinstance(state.entitled_now, Known) else None,
         }
         for state in snapshot.tenants
     ]
+
+
+def _agreed(state: TenantPool) -> dict[str, Any]:
+    return {
+        "tenant": state.tenant,
+        "pool": state.pool,
+        "tier": state.tier,
+        "guarantee_gpus": state.entitlement.guarantee,
+        "floating_gpus": state.floating_now.value if isinstance(state.floating_now, Known) else None,
+    }

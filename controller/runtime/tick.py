@@ -151,9 +151,10 @@ class Controller:
         return documents
 
     def _read_baseline(self, problems: list[str]) -> Baseline:
-        """The baseline, or the last good one while the present one is broken."""
+        """The baseline, or the last good one while the present one is broken; empty where there never was one."""
         try:
             self._baseline = self.baseline_source.read()
         except (InputError, OSError) as error:
-            problems.append(f"baseline not readable, the last good one stays in force: {error}")
+            last = "there never was one" if self._baseline is None else "the last good one stays in force"
+            problems.append(f"the baseline can not be read, {last}: {error}")
         return self._baseline if self._baseline is not None else Baseline()

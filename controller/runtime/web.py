@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from controller.runtime.bars import bars
 from controller.runtime.doorbell import LARGEST_BODY_BYTES, Doorbell
 from controller.runtime.metrics import ControllerCollector
 from controller.runtime.status import StatusBoard
@@ -34,7 +35,9 @@ def application(board: StatusBoard, doorbell: Doorbell, ready: Callable[[], bool
         return JSONResponse(board.document())
 
     async def home(request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(page.render, status=board.document()))
+        document = board.document()
+        drawn = bars(document.get("tenants", ()))
+        return HTMLResponse(await run_in_threadpool(page.render, status=document, bars=drawn))
 
     async def metrics(request: Request) -> Response:
         return Response(await run_in_threadpool(generate_latest, registry), media_type=CONTENT_TYPE_LATEST)

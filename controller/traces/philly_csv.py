@@ -2,7 +2,7 @@
 
 Columns, in any order, others are ignored:
 
-    timestamp   when the job was handed in: 2017-10-09 07:01:55 (any ISO form; all rows in one time zone)
+    timestamp   when the job was handed in, in ISO form: 2017-10-09 07:01:55 (all rows in one time zone)
     duration    seconds that it ran
     num_gpus    GPUs of the whole job
     cluster     who handed it in: virtual cluster, queue, team
@@ -13,19 +13,22 @@ A row that can not be read is left out and counted by its reason; only a file th
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.api.errors import InputError, Mistake
+from controller.files.reading import mistaken, read_packed
 
 COLUMNS = ("timestamp", "duration", "num_gpus", "cluster")
-_GZIP = b"\x1f\x8b"
+MOST_TRACE_BYTES = 2**30
+# Narrower than Python's own: no digits of other scripts, no underscores, no more digits than a count of GPUs has.
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|nan|inf", re.IGNORECASE)
+_WHOLE = re.compile(r"[-+]?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +51,30 @@ class Trace:
 
 def read_trace(path: Path) -> Trace:
     """The whole trace. Raises InputError when the file can not be read, lacks a column, or holds no job."""
-    try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8-sig", errors="replace")
-    except (OSError, EOFError) as error:
-        raise _refused(path, str(error), "a CSV file, plain or gzip") from error
+    text = read_packed(path, "a CSV file, plain or gzip", MOST_TRACE_BYTES).decode("utf-8-sig", errors="replace")
     rows = csv.DictReader(io.StringIO(text))
-    missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
+    head, skipped = _head(rows), Counter[str]()
+    missing = [name for name in COLUMNS if name not in head]
     if missing:
-        raise _refused(path, f"no column {', '.join(missing)}", f"a first line with {', '.join(COLUMNS)}")
-    skipped: Counter[str] = Counter()
+        raise mistaken(path, f"no column {', '.join(missing)}", f"a first line with {', '.join(COLUMNS)}")
     jobs = sorted(_jobs(rows, skipped), key=lambda job: (job.submitted_seconds, job.tenant))
     if not jobs:
-        raise _refused(path, f"no job that can be read ({dict(skipped) or 'no rows'})", "at least one job")
+        found = "; ".join(in_words(skipped)) or "no rows"
+        raise mistaken(path, f"no job that can be read ({found})", "at least one job")
     return Trace(tuple(jobs), dict(skipped))
+
+
+def in_words(skipped: Mapping[str, int]) -> list[str]:
+    """What was left out: "3 rows: no cluster", the most frequent reason first."""
+    ordered = sorted(skipped.items(), key=lambda item: (-item[1], item[0]))
+    return [f"{count} row{'s' if count > 1 else ''}: {reason}" for reason, count in ordered]
+
+
+def _head(rows: csv.DictReader[str]) -> Sequence[str]:
+    try:
+        return rows.fieldnames or ()
+    except csv.Error:  # a first line without end
+        return ()
 
 
 def _jobs(rows: csv.DictReader[str], skipped: Counter[str]) -> Iterator[TraceJob]:
@@ -73,7 +86,7 @@ def _jobs(rows: csv.DictReader[str], skipped: Counter[str]) -> Iterator[TraceJob
             else:
                 yield job
     except csv.Error as error:
-        skipped[f"the rest, from line {rows.line_num} on: {error}"] += 1
+        skipped[f"this and all after line {rows.line_num}: {error}"] += 1
 
 
 def _job(row: Mapping[str, str | None]) -> TraceJob | str:
@@ -83,10 +96,9 @@ def _job(row: Mapping[str, str | None]) -> TraceJob | str:
         moment = datetime.fromisoformat(stamp)
     except ValueError:
         return "timestamp is no ISO time"
-    try:
-        run_seconds, whole = float(duration), int(gpus)
-    except ValueError:
+    if not (_NUMBER.fullmatch(duration.strip()) and _WHOLE.fullmatch(gpus.strip())):
         return "duration or num_gpus is no number"
+    run_seconds, whole = float(duration), int(gpus)
     if not (math.isfinite(run_seconds) and run_seconds > 0):
         return "duration is not above 0"
     if whole < 1:
@@ -94,7 +106,3 @@ def _job(row: Mapping[str, str | None]) -> TraceJob | str:
     if not tenant:
         return "no cluster"
     return TraceJob((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), run_seconds, whole, tenant)
-
-
-def _refused(path: Path, value: str, expected: str) -> InputError:
-    return InputError((Mistake(str(path), value, expected),))

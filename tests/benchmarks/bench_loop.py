@@ -1,7 +1,8 @@
 """The controller as people start it, on a cluster of 1 000 GPUs: how soon it has looked once, how much memory it keeps.
 
 Everything around it is real and on this machine as well: control plane, Kueue, collector, Prometheus. What they need
-makes the first tick slower, never quicker; so the quickest of some starts counts.
+makes the first tick slower, never quicker; so the quickest of some starts counts. For machines that are slow or busy it
+is also told in units of something that would be as slow there: a Python that loads the Kubernetes client library.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -24,7 +26,7 @@ from tests.testbed.bed import Testbed
 from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job
 from tests.testbed.monitoring import ScrapeTarget
 
-MEASURES: Final = {"loop_first_tick_seconds": "s", "loop_rss_mb": "MB"}
+MEASURES: Final = {"loop_first_tick_seconds": "s", "loop_first_tick_ratio": "times", "loop_rss_mb": "MB"}
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _STARTS: Final = 7
 _TICKS: Final = 20
@@ -57,7 +59,11 @@ class Size:
 
 
 def measure(size: Size = Size(), starts: int = _STARTS) -> Mapping[str, float]:
-    """Seconds from exec to the end of the first tick, and MB (10^6 bytes) resident after 20 ticks. Some minutes."""
+    """Seconds from exec to the end of the first tick, and MB (10^6 bytes) resident after 20 ticks. Some minutes.
+
+    The ratio: the same seconds, over those of a Python that starts and loads the client library. Both in turns, the
+    quickest of each.
+    """
     with tempfile.TemporaryDirectory() as folder, Testbed(Path(folder) / "bed") as bed:
         bed.start("kubernetes", "kwok", "kueue", "prometheus")
         scene = Scene(bed, size.site(), size.terms(), Path(folder) / "scene")
@@ -66,8 +72,13 @@ def measure(size: Size = Size(), starts: int = _STARTS) -> Mapping[str, float]:
         try:
             _fill(scene)
             _watch(scene)
-            first_ticks = [_first_tick_seconds(scene) for _ in range(starts)]
-            return {"loop_first_tick_seconds": min(first_ticks), "loop_rss_mb": _resident_mb(scene)}
+            turns = [(_first_tick_seconds(scene), _load_seconds()) for _ in range(starts)]
+            first_tick, load = min(one for one, _ in turns), min(one for _, one in turns)
+            return {
+                "loop_first_tick_seconds": first_tick,
+                "loop_first_tick_ratio": first_tick / load,
+                "loop_rss_mb": _resident_mb(scene),
+            }
         finally:
             scene.stop()
 
@@ -83,7 +94,7 @@ def _fill(scene: Scene) -> None:
     def running() -> int:
         return len([pod for pod in api.list_objects("v1", "Pod") if pod["status"].get("phase") == "Running"])
 
-    wait_until(lambda: running() >= wanted * 9 // 10, f"nine tenths of {wanted} pods to run", 240.0)
+    wait_until(lambda: running() >= wanted * 9 // 10, f"nine tenths of {wanted} pods to run", 600.0)
 
 
 def _watch(scene: Scene) -> None:
@@ -92,7 +103,7 @@ def _watch(scene: Scene) -> None:
     target = ScrapeTarget("trimtab-collector", f"{scene.address('collector')}/metrics", {"cluster": scene.site.name})
     scene.bed.prometheus.configure([target], interval="5s")
     shortfall = f'count(trimtab_tenant_shortfall_gpus{{cluster="{scene.site.name}"}}) >= {len(scene.site.tenants)}'
-    scene.bed.prometheus.wait_for(shortfall, 60.0)
+    scene.bed.prometheus.wait_for(shortfall)
 
 
 @contextmanager
@@ -115,7 +126,7 @@ def _controller(scene: Scene) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
         yield process, log
     finally:
         process.terminate()
-        process.wait(30.0)
+        process.wait(180.0)
 
 
 def _ticks(log: Path) -> list[dict[str, Any]]:
@@ -134,6 +145,12 @@ def _first_tick_seconds(scene: Scene) -> float:
     return datetime.fromisoformat(first["timestamp"]).timestamp() - started
 
 
+def _load_seconds() -> float:
+    started = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import kubernetes.client"], check=True)
+    return time.monotonic() - started
+
+
 def _resident_mb(scene: Scene) -> float:
     with _controller(scene) as (process, log):
         _wait_for_ticks(process, log, _TICKS)
@@ -148,4 +165,4 @@ def _wait_for_ticks(process: subprocess.Popen[bytes], log: Path, count: int) -> 
             raise RuntimeError(f"the controller ended: {log.read_text(encoding='utf-8')[-2000:]}")
         return len(_ticks(log)) >= count
 
-    wait_until(come, f"{count} ticks", 120.0)
+    wait_until(come, f"{count} ticks")

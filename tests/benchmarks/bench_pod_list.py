@@ -60,7 +60,7 @@ def fill(bed: Testbed, count: int) -> None:
     api = bed.kubernetes.api
     wait_until(lambda: bool(api.list_objects("v1", "Namespace")), "the first namespace")
     original = _running_pod(api)
-    etcd = urllib3.PoolManager(retries=False, timeout=30.0)
+    etcd = urllib3.PoolManager(retries=False, timeout=120.0)
     copies = _copies(original, count - 1)
     while batch := [_put(pod) for pod in islice(copies, _BATCH)]:
         answer = etcd.request("POST", f"{bed.kubernetes.etcd_url}/v3/kv/txn", json={"success": batch})
@@ -69,7 +69,7 @@ def fill(bed: Testbed, count: int) -> None:
     # The copies of one transaction share a revision, which the API server never does itself; it may show a part of the
     # last ones until something newer has come.
     api.patch({"apiVersion": "v1", "kind": "Pod", "metadata": {**_ORIGINAL, "labels": {"filled": "yes"}}})
-    wait_until(lambda: _pods_shown(api) == count, f"{count} pods to be shown", 120)
+    wait_until(lambda: _pods_shown(api) == count, f"{count} pods to be shown")
 
 
 def _running_pod(api: KubeApi) -> dict[str, Any]:

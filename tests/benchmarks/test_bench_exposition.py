@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import bench_exposition
+from tests.benchmarks.goals import missed
 
 
 @pytest.mark.benchmark
@@ -14,4 +15,4 @@ def test_our_parser_is_at_least_five_times_faster_than_the_reference(
     shared_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRIMTAB_SHARED", str(shared_folder))
-    assert bench_exposition.measure()["exposition_parse_ratio"] >= 5
+    assert not missed(bench_exposition.measure, {"exposition_parse_ratio": lambda times: times >= 5})

@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.benchmarks import bench_loop
-from tests.testbed.parts import PartMissing
+from tests.benchmarks.goals import missed
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_the_loop_is_small_and_soon_there() -> None:
-    try:
-        found = bench_loop.measure(bench_loop.Size(nodes=10, tenants=4), starts=2)
-    except PartMissing as missing:
-        pytest.skip(f"testbed part missing: {missing}")
-    assert found["loop_rss_mb"] <= 120
-    # The goal is 1.5 (make bench); a machine that runs tests may be busy.
-    assert found["loop_first_tick_seconds"] <= 4.5
+    # The goal is 1.5 s for 1 000 GPUs on a machine at rest (make bench). Here the machine is unknown, so a Python that
+    # loads the client library is the measure: three of its starts are usual, busy machine or not.
+    goals = {"loop_rss_mb": lambda mb: mb <= 120, "loop_first_tick_ratio": lambda times: times <= 6}
+    small = bench_loop.Size(nodes=10, tenants=4)
+    assert not missed(lambda: bench_loop.measure(small, starts=3), goals)

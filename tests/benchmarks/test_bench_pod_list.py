@@ -5,16 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.benchmarks import bench_pod_list
-from tests.testbed.parts import PartMissing
+from tests.benchmarks.goals import missed
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_listing_pods_is_far_cheaper_than_with_the_models_of_the_client_library() -> None:
-    try:
-        ratios = bench_pod_list.measure(pods=5_000)
-    except PartMissing as missing:
-        pytest.skip(f"testbed part missing: {missing}")
-    assert ratios["pod_list_memory_ratio"] >= 5
     # The goal is 5 for 50 000 pods (make bench); the fewer there are, the more weighs what the server does for both.
-    assert ratios["pod_list_time_ratio"] >= 2
+    goals = {"pod_list_memory_ratio": lambda times: times >= 5, "pod_list_time_ratio": lambda times: times >= 2}
+    assert not missed(lambda: bench_pod_list.measure(pods=5_000), goals)

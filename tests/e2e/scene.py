@@ -262,7 +262,7 @@ class Scene:
         """What the controller says of itself at its own door."""
         import urllib.request
 
-        with urllib.request.urlopen(f"{self.address('controller')}/status", timeout=5) as answer:
+        with urllib.request.urlopen(f"{self.address('controller')}/status", timeout=60) as answer:
             document: dict[str, Any] = json.loads(answer.read())
         return document
 
@@ -270,9 +270,9 @@ class Scene:
         """The Kueue Workloads of a tenant's namespace."""
         return self.bed.kubernetes.api.list_objects(_KUEUE, "Workload", tenant)
 
-    def wait_for_change(self, timeout_seconds: float) -> dict[str, Any]:
+    def wait_for_change(self) -> dict[str, Any]:
         """The first change of the ledger."""
-        wait_until(lambda: bool(self.changes()), "a change in the ledger", timeout_seconds)
+        wait_until(lambda: bool(self.changes()), "a change in the ledger")
         return self.changes()[0]
 
 

@@ -41,7 +41,7 @@ def trace_window(scene: Scene, trace: Path) -> Iterator[Driver]:
         yield driver
     finally:
         driver.stop()
-        thread.join(30)
+        thread.join(180)
 
 
 def test_starved_behind_lent_quota_is_seen_cured_and_given_back(
@@ -53,21 +53,21 @@ def test_starved_behind_lent_quota_is_seen_cured_and_given_back(
     scene.watch_with_prometheus()
 
     with trace_window(scene, shared_folder / "traces" / "philly" / "philly.csv.gz") as driver:
-        change = scene.wait_for_change(120)
+        change = scene.wait_for_change()
         assert (change["source"], change["destination"]) == ("trimtab-shared", "trimtab-vision")
         assert "nlp borrows" in change["finding"], "the finding names who holds the quota"
         assert rung_before(scene, change["created_at"]), "Alertmanager rang before the loop decided"
 
         named = {work["title"] for work in change["forecast"]["ready"]}
-        wait_until(lambda: scene.changes()[0]["verdict"] is not None, "the verdict", 60)
+        wait_until(lambda: scene.changes()[0]["verdict"] is not None, "the verdict")
         judged = scene.changes()[0]
         assert judged["verdict"] == "helped", judged["verdict_reason"]
-        wait_until(lambda: named <= ready_jobs(scene, "vision"), "the Jobs' own status to say so as well", 10)
+        wait_until(lambda: named <= ready_jobs(scene, "vision"), "the Jobs' own status to say so as well")
         assert scene.floats()["trimtab-vision"] > 4
         assert sum(scene.floats().values()) == sum(scene.baseline().values()), "moved, not made"
 
-        wait_until(lambda: scene.changes()[0]["stage"] in ("returning", "ended"), "the end of its time to live", 120)
-        assert driver.report.mean_lag_seconds < 15, f"the trace was replayed at its own pace: {driver.report.as_dict()}"
+        wait_until(lambda: scene.changes()[0]["stage"] in ("returning", "ended"), "the end of its time to live")
+        assert driver.report.mean_lag_seconds < 60, f"the trace was replayed at its own pace: {driver.report.as_dict()}"
 
     admitted = {one["metadata"]["name"] for one in scene.workloads("vision") if condition(one, "QuotaReserved")}
     still_held = scene.floats()["trimtab-vision"]
@@ -76,8 +76,8 @@ def test_starved_behind_lent_quota_is_seen_cured_and_given_back(
     assert not evicted(scene, "vision") & admitted, "the end of the change evicted nobody"
 
     clear(scene.bed.kubernetes.api, "vision")
-    wait_until(lambda: scene.floats() == scene.baseline(), "the baseline, once usage has gone", 60)
-    wait_until(lambda: all(one["stage"] == "ended" for one in scene.changes()), "all changes ended", 30)
+    wait_until(lambda: scene.floats() == scene.baseline(), "the baseline, once usage has gone")
+    wait_until(lambda: all(one["stage"] == "ended" for one in scene.changes()), "all changes ended")
 
 
 def rung_before(scene: Scene, moment: float) -> bool:

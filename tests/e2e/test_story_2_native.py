@@ -26,28 +26,28 @@ def test_extra_work_runs_on_idle_gpus_and_makes_way_when_their_owner_comes(set_t
     for number in range(3):
         api.create(gpu_job(f"extra-{number}", "maths", 2, priority_class=BORROW))
 
-    wait_until(lambda: pods_of(scene, "maths") == 3, "the guarantee and one extra job run", 30)
-    change = scene.wait_for_change(60)
+    wait_until(lambda: pods_of(scene, "maths") == 3, "the guarantee and one extra job run")
+    change = scene.wait_for_change()
     assert "refused by quota trimtab-cap" in change["finding"]
     assert (change["source"], change["destination"]) == ("idle", "maths/trimtab-cap")
     refused = {work["title"].removeprefix("maths/") for work in change["forecast"]["ready"]}
     assert change["forecast"]["evicted"] == []
 
-    wait_until(lambda: scene.changes()[0]["verdict"] is not None, "the verdict", 60)
+    wait_until(lambda: scene.changes()[0]["verdict"] is not None, "the verdict")
     assert scene.changes()[0]["verdict"] == "helped", scene.changes()[0]["verdict_reason"]
-    wait_until(lambda: refused <= ready_jobs(scene, "maths"), "the Jobs' own status to say so as well", 10)
+    wait_until(lambda: refused <= ready_jobs(scene, "maths"), "the Jobs' own status to say so as well")
     assert scene.floats() == {"maths": 6, "bio": 2}
 
     for number in range(2):  # the owner of the idle GPUs comes: nobody of us has to do anything for it
         api.create(gpu_job(f"own-{number}", "bio", 4))
-    wait_until(lambda: len(ready_jobs(scene, "bio")) == 2, "bio's guaranteed jobs preempt and run", 30)
+    wait_until(lambda: len(ready_jobs(scene, "bio")) == 2, "bio's guaranteed jobs preempt and run")
     assert len([job for job in ready_jobs(scene, "maths") if job.startswith("own-")]) == 2, "only extra work made way"
 
-    wait_until(lambda: scene.changes()[0]["stage"] in ("returning", "ended"), "the cap goes down again", 60)
+    wait_until(lambda: scene.changes()[0]["stage"] in ("returning", "ended"), "the cap goes down again")
     assert "went back to their owners" in scene.changes()[0]["return_reason"]
     for tenant in ("maths", "bio"):
         clear(api, tenant)
-    wait_until(lambda: scene.floats() == scene.baseline(), "the baseline", 60)
+    wait_until(lambda: scene.floats() == scene.baseline(), "the baseline")
 
 
 def pods_of(scene: Scene, tenant: str) -> int:

@@ -43,15 +43,15 @@ def test_a_noisy_neighbour_is_named_and_no_quota_is_moved_for_it(set_the_scene: 
     submit(scene, "vision", "own")
     for number in range(2):
         submit(scene, "nlp", f"borrower-{number}")
-    wait_until(lambda: len(scene.bed.kubernetes.api.list_objects("v1", "Pod", "nlp")) == 2, "the borrower runs", 30)
-    scene.bed.prometheus.wait_for(f"{RATIO} < 1", 60)
+    wait_until(lambda: len(scene.bed.kubernetes.api.list_objects("v1", "Pod", "nlp")) == 2, "the borrower runs")
+    scene.bed.prometheus.wait_for(f"{RATIO} < 1")
 
     pair.make_noise()
-    scene.bed.prometheus.wait_for(f"{RATIO} > 1", 60)
+    scene.bed.prometheus.wait_for(f"{RATIO} > 1")
     submit(scene, "vision", "late")
-    wait_until(lambda: causes(scene) == {"rdma"}, "the loop names RDMA", 60)
-    wait_until(lambda: bool(scene.alerts_firing("TrimtabFabricSlow")), "the alert about the network", 60)
-    wait_until(lambda: bool(scene.alerts_firing("TrimtabTenantStarved")), "the alert about the wait", 60)
+    wait_until(lambda: causes(scene) == {"rdma"}, "the loop names RDMA")
+    wait_until(lambda: bool(scene.alerts_firing("TrimtabFabricSlow")), "the alert about the network")
+    wait_until(lambda: bool(scene.alerts_firing("TrimtabTenantStarved")), "the alert about the wait")
     (finding,) = findings(scene)
     assert finding["shortfall_gpus"] == 8, "it starves, as in story 1"
     assert f"RDMA from {source} to {destination} takes" in finding["finding"]
@@ -60,7 +60,7 @@ def test_a_noisy_neighbour_is_named_and_no_quota_is_moved_for_it(set_the_scene: 
     assert scene.floats() == scene.baseline()
 
     pair.silence()
-    change = scene.wait_for_change(90)
+    change = scene.wait_for_change()
     assert (change["source"], change["destination"]) == ("trimtab-shared", "trimtab-vision"), "nothing else was wrong"
 
 
@@ -76,7 +76,7 @@ def nodes_of_the_gang(scene: Scene) -> list[str]:
         pods = scene.bed.kubernetes.api.list_objects("v1", "Pod", "vision")
         return sorted(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName"))
 
-    wait_until(lambda: len(nodes()) == 2, "the gang to run", 30)
+    wait_until(lambda: len(nodes()) == 2, "the gang to run")
     return nodes()
 
 

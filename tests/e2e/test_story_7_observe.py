@@ -57,13 +57,11 @@ def test_an_observe_install_sees_everything_and_writes_only_its_own_status_and_l
     scene.watch_with_prometheus()
 
     starve(scene, "weather", borrower="maps")
-    wait_until(lambda: "MODE_OBSERVE" in refusals(scene), "a change that only the mode holds back", 90)
+    wait_until(lambda: "MODE_OBSERVE" in refusals(scene), "a change that only the mode holds back")
     assert scene.status()["mode"] == "Observe"
     assert any("maps borrows" in one["finding"] for one in scene.status()["findings"])
     ticks = count(scene, "tick")
-    wait_until(
-        lambda: count(scene, "tick") >= ticks + 5 and count(scene, "signal") > 0, "more ticks, and the doorbell", 60
-    )
+    wait_until(lambda: count(scene, "tick") >= ticks + 5 and count(scene, "signal") > 0, "more ticks, and the doorbell")
     run_janitor(scene, installed)
 
     assert scene.floats() == scene.baseline()
@@ -113,7 +111,7 @@ def starve(scene: Scene, tenant: str, borrower: str) -> None:
     api = scene.bed.kubernetes.api
     for number in range(7):
         api.create(gpu_job(f"borrow-{number}", borrower, 4, queue=borrower))
-    wait_until(lambda: len(api.list_objects("v1", "Pod", borrower)) == 7, "the borrower runs", 30)
+    wait_until(lambda: len(api.list_objects("v1", "Pod", borrower)) == 7, "the borrower runs")
     for number in range(4):
         api.create(gpu_job(f"own-{number}", tenant, 4, queue=tenant))
 

@@ -23,7 +23,7 @@ from tests.testbed.bed import Testbed
 from tests.testbed.cluster import Site, SiteTenant, build_site, gpu_job
 from tests.testbed.monitoring import ScrapeTarget
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue, pytest.mark.prometheus, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue, pytest.mark.prometheus, pytest.mark.timeout(1800)]
 
 # vision wants 32 and may have 24 at most: it stays short after all that is lent has been moved, and is still found.
 SITE = Site("board", 4, (SiteTenant("vision", floor=8, floating=4), SiteTenant("nlp", floor=8, floating=4)), shared=8)
@@ -59,7 +59,7 @@ def starve(scene: Scene) -> None:
     api = scene.bed.kubernetes.api
     for number in range(7):
         api.create(gpu_job(f"borrower-{number}", "nlp", 4, queue="nlp"))
-    wait_until(lambda: len(api.list_objects("v1", "Pod", "nlp")) == 7, "the borrower runs", 30)
+    wait_until(lambda: len(api.list_objects("v1", "Pod", "nlp")) == 7, "the borrower runs")
     for number in range(8):
         api.create(gpu_job(f"train-{number}", "vision", 4, queue="vision"))
 
@@ -101,10 +101,10 @@ def test_every_question_of_the_tenant_board_is_answered_while_a_tenant_starves(s
     asked = {substituted(expr, CHOSEN) for expr in expressions(board)}
     starve(scene)
 
-    assert never_answered(scene, asked, 120) == set()
+    assert never_answered(scene, asked, 300) == set()
 
     everywhere = {substituted(expr, {**CHOSEN, "pool": ANY_VALUE}) for expr in expressions(board)}
-    assert never_answered(scene, everywhere, 30) == set(), "with all pools at once"
+    assert never_answered(scene, everywhere, 120) == set(), "with all pools at once"
     offered = {one["name"]: one for one in board["templating"]["list"]}
     assert SITE.name in choices(scene, offered["cluster"], CHOSEN)
     assert choices(scene, offered["tenant"], CHOSEN) == {"vision", "nlp"}
@@ -112,4 +112,4 @@ def test_every_question_of_the_tenant_board_is_answered_while_a_tenant_starves(s
 
     (mark,) = board["annotations"]["list"]
     expr = substituted(mark["expr"], CHOSEN)
-    wait_until(lambda: shaded(scene, expr) == in_force(scene), "the board to shade what the ledger says", 20)
+    wait_until(lambda: shaded(scene, expr) == in_force(scene), "the board to shade what the ledger says")

@@ -144,7 +144,7 @@ def uninstalled_with_its_hook(helm: Helm, installed: Installed) -> str:
         metadata = {"name": pod["metadata"]["name"], "namespace": HOME}
         end = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"phase": "Succeeded"}}
         api.patch(end, "status")
-        assert uninstall.wait(60) == 0
+        assert uninstall.wait(300) == 0
     return done.stderr
 
 

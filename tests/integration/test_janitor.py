@@ -49,11 +49,11 @@ def in_force(api: KubernetesApi, admin: KubeApi, home: str, leaves: Baseline, **
     store.save(Ledger((change,)))
 
 
-def janitor(settings: Settings, kubeconfig: Path) -> int:
+def janitor(settings: Settings, kubeconfig: Path, *more: str) -> int:
     """One run; its exit code."""
     common = ["--kubeconfig", str(kubeconfig), "--namespace", settings.namespace]
     documents = ["--config", str(settings.config[0]), "--baseline", str(settings.baseline_file)]
-    return run(["run", "janitor", *common, *documents])
+    return run(["run", "janitor", *common, *documents, *more])
 
 
 def test_what_has_outlived_its_time_goes_back(
@@ -87,7 +87,7 @@ def test_a_change_that_is_being_written_right_now_is_left_to_its_controller(
     young = {"stage": Stage.INTENDED, "created_at": time.time(), "given": 0, "given_written": 0}
     in_force(api, admin, settings.namespace, leaves, **young)
     assert janitor(settings, kubeconfig) == 0
-    assert "being written right now" in capsys.readouterr().err
+    assert "being written right now" in capsys.readouterr().out
     assert (nominal(admin, "trimtab-rt-a"), nominal(admin, "trimtab-rt-b")) == (4, 6)
 
 
@@ -110,7 +110,7 @@ def test_what_can_not_go_back_ends_it_with_refused_and_the_reason(
 ) -> None:
     in_force(api, admin, settings.namespace, leaves)
     admin.apply(with_gpus(leaves.leaves[1], 6), "argocd", force=True)
-    assert janitor(settings, kubeconfig) == REFUSED
-    told = json.loads(capsys.readouterr().err)
+    assert janitor(settings, kubeconfig, "-o", "json") == REFUSED
+    told = json.loads(capsys.readouterr().out)
     assert "argocd" in told["problems"][0]
     assert nominal(admin, "trimtab-rt-b") == 6

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import certifi
 import pytest
 from kubernetes.config import incluster_config
 
@@ -14,6 +15,7 @@ from collector.sources.errors import (
     CredentialsProblem,
     Forbidden,
     Gone,
+    Invalid,
     Malformed,
     NotFound,
     SourceError,
@@ -43,7 +45,7 @@ def pauses() -> list[float]:
 @pytest.fixture
 def api(server: FakeApiServer, tmp_path: Path, pauses: list[float]) -> Iterator[KubernetesApi]:
     limits = ApiLimits(
-        read_seconds=0.5, answer_seconds=0.5, answer_bytes=100_000, event_bytes=1000, silence_seconds=0.2
+        read_seconds=5.0, answer_seconds=5.0, answer_bytes=100_000, event_bytes=1000, silence_seconds=3.0
     )
     api = KubernetesApi(KubernetesIdentity(server.kubeconfig(tmp_path, token="t1")), limits, pauses.append)
     yield api
@@ -260,7 +262,7 @@ def test_an_exec_plugin_brings_the_token(server: FakeApiServer, tmp_path: Path) 
 def test_inside_a_pod_the_service_account_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token, authority = tmp_path / "token", tmp_path / "ca.crt"
     token.write_text("t")
-    authority.write_text("not read before the first request")
+    authority.write_text(Path(certifi.where()).read_text())
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(authority))
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
@@ -277,12 +279,30 @@ def test_inside_a_pod_the_service_account_is_taken(tmp_path: Path, monkeypatch: 
 def test_a_kubeconfig_that_is_none_is_a_problem_that_names_the_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(text)
-    with pytest.raises(CredentialsProblem, match="kubeconfig: gives no address and identity"):
+    with pytest.raises(CredentialsProblem, match="kubeconfig: gives no address and identity") as told:
         connect(path)
+    assert "object" not in str(told.value).replace("Expected object", ""), "no words of Python"
 
 
 def test_a_missing_kubeconfig_and_an_unknown_context_are_problems(server: FakeApiServer, tmp_path: Path) -> None:
-    with pytest.raises(CredentialsProblem, match="nowhere"):
+    with pytest.raises(CredentialsProblem, match=r"nowhere: gives no address and identity: no such file$"):
         connect(tmp_path / "nowhere")
     with pytest.raises(CredentialsProblem, match="other"):
         connect(server.kubeconfig(tmp_path), "other")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/namespaces/../../secrets", "/api/v1/./pods", "/api/v1//pods", "/api/v1/pods/", "api/v1/pods", "/.."],
+)
+def test_a_path_that_leads_elsewhere_is_never_asked_for(server: FakeApiServer, api: KubernetesApi, path: str) -> None:
+    with pytest.raises(Invalid):
+        api.get(path)
+    assert server.asked == []
+
+
+def test_the_signs_of_a_name_stay_in_its_part_of_the_path(server: FakeApiServer, api: KubernetesApi) -> None:
+    with pytest.raises(NotFound):
+        api.get("/api/v1/namespaces/a?b#c d%2e/pods")
+    (asked,) = server.asked
+    assert (asked.path, asked.query) == ("/api/v1/namespaces/a%3Fb%23c%20d%252e/pods", {})

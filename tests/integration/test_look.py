@@ -146,8 +146,8 @@ def test_somebody_who_may_not_read_everything_is_told_so_and_sees_the_rest(
     user = starving.kubernetes.user("half-looker", rules)
     assert run(["look", "--kubeconfig", str(user.kubeconfig)]) == 1
     screen = " ".join(capsys.readouterr().out.split())
-    assert "not readable: namespaces (GET /api/v1/namespaces: 403 Forbidden" in screen
-    assert "not readable: resourcequotas" in screen
+    assert "namespaces: GET /api/v1/namespaces: 403 Forbidden" in screen
+    assert "resourcequotas: GET" in screen
     assert "look-b/waits" in screen
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.demo.processes import ProcessIdentity, Service, ServiceFailed, wait_until
+from controller.demo.processes import ProcessIdentity, Service, ServiceFailed, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def service(folder: Path, *argv: str, ready: Callable[[], bool] = lambda: True, tethered: bool = True) -> Service:
-    return Service("program", lambda: argv, folder, ready, ready_timeout_seconds=5.0, tethered=tethered)
+    return Service("program", lambda: argv, folder, ready, ready_timeout_seconds=60.0, tethered=tethered)
 
 
 def python(code: str) -> Sequence[str]:
@@ -109,3 +110,10 @@ def test_a_tethered_service_dies_with_a_parent_that_is_killed(tmp_path: Path) ->
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     wait_until(lambda: not identity.is_alive(), "the grandchild to die")
+
+
+def test_a_port_is_given_once_though_nobody_listens_on_it_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = free_port()
+    drawn = iter([first, first, first + 1, first + 2, first + 3])
+    monkeypatch.setattr(random, "choice", lambda candidates: next(drawn))
+    assert free_port() > first

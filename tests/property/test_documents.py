@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +30,7 @@ from controller.api.errors import InputError, Mistake
 from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, RevertStyle, Targets
 from controller.api.rendering import render_policy, render_tenants
 from controller.api.yaml_text import place_in_words
+from controller.knobs.own import read_baseline
 
 RESERVED = {"unassigned", "shared"}
 JUDGED_SIZES: list[SizeClass] = [size for size in SizeClass if size is not SizeClass.RESERVATION]
@@ -49,9 +52,16 @@ WORDS = [
 names = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 object_names = st.builds("{}.{}".format, names, names) | names
 labels = st.dictionaries(st.text(max_size=12), st.text(max_size=12), max_size=2)
-durations_seconds = st.one_of(
-    st.integers(1, 10**8).map(float), st.integers(1, 10**10).map(lambda milliseconds: round(milliseconds / 1000, 3))
-)
+
+
+def seconds_between(least: float, most: float) -> st.SearchStrategy[float]:
+    """Whole seconds, or as fine as a document may say them."""
+    fine = st.integers(round(least * 10**6), round(most * 10**6)).map(lambda microseconds: microseconds / 10**6)
+    return fine if most < 1 else st.integers(max(1, math.ceil(least)), math.floor(most)).map(float) | fine
+
+
+waits, windows = seconds_between(1, 365 * 86400), seconds_between(3600, 365 * 86400)
+latencies = seconds_between(1e-6, 0.9) | seconds_between(1, 3600)
 shares = st.floats(min_value=0, max_value=1, exclude_min=True, exclude_max=True)
 gpus = st.integers(0, 300_000)
 
@@ -62,7 +72,8 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
     resource = draw(st.sampled_from(["nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.10gb"]))
     own = draw(object_names)
     kueue = engine is Engine.KUEUE
-    return Pool(name, resource, draw(labels), engine, own if kueue else None, None if kueue else own)
+    selector = {**draw(labels), "pool": name}  # GPUs of one pool are those of no other
+    return Pool(name, resource, selector, engine, own if kueue else None, None if kueue else own)
 
 
 @st.composite
@@ -77,13 +88,13 @@ def entitlements(draw: st.DrawFn, pool: str) -> Entitlement:
 def objectives(draw: st.DrawFn, name: str, pool_names: list[str]) -> Objective:
     kind = draw(st.sampled_from(ObjectiveKind))
     pool = draw(st.none() | st.sampled_from(pool_names)) if pool_names else None
-    plain = Objective(name, kind, draw(shares), draw(durations_seconds), pool=pool)
+    plain = Objective(name, kind, draw(shares), draw(windows), pool=pool)
     if kind is ObjectiveKind.RDMA_LATENCY and draw(st.booleans()):
         factor = draw(st.integers(1_001, 9_999_999)) / 1000
         return replace(plain, quantile=draw(shares), within_baseline_factor=factor)
     if kind in (ObjectiveKind.RDMA_LATENCY, ObjectiveKind.STORAGE_LATENCY):
         storage = draw(st.text(min_size=1, max_size=12)) if kind is ObjectiveKind.STORAGE_LATENCY else None
-        return replace(plain, quantile=draw(shares), within_seconds=draw(durations_seconds), storage=storage)
+        return replace(plain, quantile=draw(shares), within_seconds=draw(latencies), storage=storage)
     return plain
 
 
@@ -96,10 +107,12 @@ def tenants(draw: st.DrawFn, name: str, tiers: list[str], site_pools: list[Pool]
     else:
         members = Members(
             namespaces=draw(st.sampled_from([frozenset[str](), frozenset({name})])),
-            namespace_labels=draw(labels),
+            namespace_labels=draw(labels.map(lambda found: found and {**found, "tenant": name})),
             local_queues=frozenset((name, queue) for queue in draw(st.sets(object_names, max_size=2))),
             workspaces=draw(st.sampled_from([frozenset[str](), frozenset({name})])),
         )
+        if members == Members():  # somebody must belong to it
+            members = Members(workspaces=frozenset({name}))
     pool_names = [pool.name for pool in site_pools]
     return Tenant(
         name=name,
@@ -117,7 +130,7 @@ def sites(draw: st.DrawFn) -> Site:
     tier_names = draw(st.lists(names, unique=True, min_size=1, max_size=3))
     ranks = draw(st.lists(st.integers(-1000, 1000), unique=True, min_size=3, max_size=3))
     limits: st.SearchStrategy[dict[SizeClass, float]]
-    limits = st.dictionaries(st.sampled_from(JUDGED_SIZES), durations_seconds)
+    limits = st.dictionaries(st.sampled_from(JUDGED_SIZES), waits)
     site_pools = [draw(pools(name)) for name in draw(st.lists(names, unique=True, max_size=2))]
     tenant_names = draw(st.lists(names.filter(lambda name: name not in RESERVED), unique=True, max_size=2))
     return Site(
@@ -136,6 +149,8 @@ def _targets(known: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
 def documents(draw: st.DrawFn) -> Documents:
     site = draw(sites())
     budget = st.integers(0, 10**6)
+    tick = draw(seconds_between(1, 3600))
+    dwell = draw(seconds_between(tick, 7 * 86400))
     policy = Policy(
         name=draw(names),
         mode=draw(st.sampled_from(Mode)),
@@ -144,12 +159,12 @@ def documents(draw: st.DrawFn) -> Documents:
             draw(_targets([tenant.name for tenant in site.tenants])), draw(_targets([pool.name for pool in site.pools]))
         ),
         strategies=tuple(draw(st.lists(st.sampled_from(["guard", "lend", "objectives"]), unique=True))),
-        budgets=Budgets(draw(budget), draw(budget), draw(budget), draw(st.floats(0, 1e9))),
-        cadence=Cadence(draw(durations_seconds), draw(st.integers(1, 100)), draw(durations_seconds)),
-        revert=Revert(draw(st.sampled_from(RevertStyle)), draw(durations_seconds)),
+        budgets=Budgets(draw(budget), draw(budget), draw(budget), draw(st.floats(0, 1e6))),
+        cadence=Cadence(tick, draw(st.integers(1, 100)), dwell),
+        revert=Revert(draw(st.sampled_from(RevertStyle)), draw(seconds_between(max(60, dwell), 30 * 86400))),
     )
     tiers = st.sampled_from([tier.name for tier in site.tiers])
-    return Documents(site, policy, draw(st.dictionaries(tiers, durations_seconds)))
+    return Documents(site, policy, draw(st.dictionaries(tiers, waits)))
 
 
 def _rendered(good: Documents) -> str:
@@ -233,3 +248,56 @@ def test_a_text_that_is_cut_or_stirred_does_nothing_but_parse_or_say_why(good: D
     text = _rendered(good)
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
     _mistaken_places(text[:start] + data.draw(st.sampled_from(["", "\t", ": ", "- ", '"', "[", "&a "])) + text[end:])
+
+
+numbers = st.integers() | st.floats() | st.sampled_from([0, -1, 2**31, 2**63, 10**30, 1e308, 5e-324])
+odd_texts = st.sampled_from(
+    ["", "9" * 5000, "1e99999999", "\u0663\u0660s", "us", "-5m", "9999999999d", "1ms", "../../x", "*", "~"]
+)
+anything = st.recursive(
+    st.none() | st.booleans() | numbers | st.text(max_size=12) | odd_texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8) | names, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(documents(), st.data())
+def test_any_value_anywhere_is_taken_or_said_with_place_value_and_what_was_expected(
+    good: Documents, data: st.DataObject
+) -> None:
+    loaded = list(yaml.safe_load_all(_rendered(good)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        document = data.draw(st.sampled_from(loaded))
+        path = data.draw(st.sampled_from(list(_places(document))))
+        _at(document, path[:-1])[path[-1]] = data.draw(anything)
+    for mistake in _mistakes(yaml.safe_dump_all(loaded, allow_unicode=True)):
+        assert mistake.place.startswith("text: ") or mistake == Mistake(
+            "text", "no Policy", "exactly one document of kind Policy"
+        )
+        assert mistake.value
+        assert mistake.expected
+        assert str(mistake).isprintable()
+        assert len(str(mistake)) < 1000
+
+
+@given(st.dictionaries(st.sampled_from(["apiVersion", "kind", "metadata", "spec", "status"]), anything))
+def test_a_document_of_any_values_is_never_more_than_a_list_of_mistakes(document: dict[str, Any]) -> None:
+    for kind in ("Tenant", "Policy"):
+        whole = {"apiVersion": "trimtab.io/v1alpha1", "kind": kind, **document}
+        mistakes = _mistakes(yaml.safe_dump(whole))
+        assert mistakes
+        assert all(mistake.value and mistake.expected and str(mistake).isprintable() for mistake in mistakes)
+
+
+@given(anything)
+def test_a_baseline_of_any_values_is_never_more_than_a_list_of_mistakes(value: Any) -> None:
+    spec = {"parentName": "tenant-a", "resourceGroups": [{"flavors": [{"name": "a", "resources": value}]}]}
+    quota = {"hard": value, "scopeSelector": value}
+    for document in (
+        {"kind": "Cohort", "metadata": {"name": "trimtab-a"}, "spec": spec},
+        {"kind": "ResourceQuota", "metadata": {"name": "trimtab-cap", "namespace": "a"}, "spec": quota},
+        {"kind": "Cohort", "metadata": value, "spec": value},
+        value,
+    ):
+        with suppress(InputError):
+            read_baseline(yaml.safe_dump(document), "baseline")

@@ -39,7 +39,7 @@ class KubeApi:
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._pool = urllib3.PoolManager(
-            ca_certs=str(authority), timeout=urllib3.Timeout(connect=5.0, read=30.0), retries=False, maxsize=8
+            ca_certs=str(authority), timeout=urllib3.Timeout(connect=30.0, read=120.0), retries=False, maxsize=8
         )
 
     @classmethod

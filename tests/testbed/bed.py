@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -144,6 +145,26 @@ class Testbed:
         for name in reversed(list(NEEDS)):
             if name in names or not names:
                 self.part(name).stop()
+
+    @contextmanager
+    def api_server_away(self) -> Iterator[None]:
+        """The API server is stopped inside; after it, it serves again, and whoever follows it follows it again.
+
+        Its followers are started anew. Left to themselves they would come back late: a watch of theirs that met nobody
+        tries again after a pause which doubles up to 30 seconds, is drawn out by up to as much again, and is forgotten
+        only after two quiet minutes. After the second outage within those, Kueue saw nothing for over a minute.
+        """
+        kubernetes = self.kubernetes
+        kubernetes.api_server.stop()
+        try:
+            yield
+        finally:
+            kubernetes.api_server.start()
+            followers = (kubernetes.scheduler, kubernetes.controller_manager, self.kwok.service, self.kueue.service)
+            for service in followers:
+                if service.is_running():
+                    service.stop()
+                    service.start()
 
     def _place(self, name: str) -> Place:
         return Place(self.folder / name, self._tethered)

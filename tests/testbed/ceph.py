@@ -24,8 +24,8 @@ from tests.testbed.place import Place
 
 OSDS = 3
 POOL = "rbd"
-_COMMAND_SECONDS = 60.0
-_HTTP = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(total=5.0))
+_COMMAND_SECONDS = 240.0
+_HTTP = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(total=60.0))
 
 _CONFIGURATION = """\
 [global]
@@ -131,7 +131,7 @@ class Ceph:
         for osd in self.osds:
             osd.start()
         self.mgr.start()  # last: where images exist already its first collection waits for the OSDs
-        wait_until(self._all_up, f"{OSDS} OSDs to be up; logs in {self._place.folder}", 60.0)
+        wait_until(self._all_up, f"{OSDS} OSDs to be up; logs in {self._place.folder}")
         if not made.exists():
             self.ceph("osd", "pool", "create", POOL, "8", "8")
             self._run("rbd", "pool", "init", POOL)

@@ -188,7 +188,7 @@ def gpu_job(
 def build_site(api: KubeApi, site: Site) -> None:
     """Makes the nodes and all Kueue objects of a site, and returns when its nodes are ready and its queues admit."""
     tenants = {tenant.name for tenant in site.tenants}
-    wait_until(lambda: tenants.isdisjoint(_terminating_namespaces(api)), f"old namespaces of {site.name} to go", 60.0)
+    wait_until(lambda: tenants.isdisjoint(_terminating_namespaces(api)), f"old namespaces of {site.name} to go")
     add_nodes(api, site.node_manifests())
     apply_all(api, site.git_manifests(), GIT)
     apply_all(api, site.baseline_manifests(), TRIMTAB)
@@ -220,7 +220,7 @@ def clear(api: KubeApi, namespace: str) -> None:
         # Each kind by itself: the garbage collector learns of a new kind such as Workload only every 30 seconds.
         path = collection_path(api_version, kind, namespace)
         api.request("DELETE", path, query={"propagationPolicy": "Background"})
-        wait_until(partial(_none_left, api, api_version, kind, namespace), f"each {kind} in {namespace} to go", 60.0)
+        wait_until(partial(_none_left, api, api_version, kind, namespace), f"each {kind} in {namespace} to go")
 
 
 def add_nodes(api: KubeApi, manifests: Iterable[Manifest]) -> None:

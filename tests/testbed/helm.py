@@ -46,12 +46,12 @@ class Helm:
         text = self._run("install", *self._names, "--dry-run=client", "--output=json", *self._with(values))
         return str(json.loads(text)["info"]["notes"])
 
-    def install(self, values: Values, timeout_seconds: int = 60) -> None:
+    def install(self, values: Values, timeout_seconds: int = 240) -> None:
         """Install or upgrade, and wait until all pods are ready. Raises HelmRefused."""
         wait = ("--install", "--wait", f"--timeout={timeout_seconds}s")
         self._run("upgrade", *self._names, *wait, *self._with(values))
 
-    def uninstall_command(self, timeout_seconds: int = 60) -> list[str]:
+    def uninstall_command(self, timeout_seconds: int = 240) -> list[str]:
         """The command line that takes the release away and waits for it."""
         arguments = ("uninstall", self.release, f"--namespace={self.namespace}", "--wait")
         return [*self._command, *arguments, f"--timeout={timeout_seconds}s"]

@@ -17,7 +17,7 @@ from controller.demo.processes import Service, answers, wait_until
 from tests.testbed.parts import ALERTMANAGER, PROMETHEUS
 from tests.testbed.place import Place
 
-_HTTP = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(total=10.0))
+_HTTP = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(total=60.0))
 
 
 class ConfigurationRefused(ValueError):
@@ -33,13 +33,15 @@ class ScrapeTarget:
     labels: Mapping[str, str] = field(default_factory=dict)
     token: str | None = None
     authority: Path | None = None
+    honor_labels: bool = True
+    """Labels in the scraped text win: an exporter speaks about other pods. Else they become `exported_…`."""
 
     def configuration(self) -> dict[str, Any]:
-        """The entry of `scrape_configs`. Labels in the scraped text win: an exporter speaks about other pods."""
+        """The entry of `scrape_configs`."""
         address = urlsplit(self.url)
         entry: dict[str, Any] = {
             "job_name": self.job,
-            "honor_labels": True,
+            "honor_labels": self.honor_labels,
             "scheme": address.scheme,
             "metrics_path": address.path or "/metrics",
             "static_configs": [{"targets": [address.netloc], "labels": dict(self.labels)}],
@@ -118,7 +120,7 @@ class Prometheus:
             raise ValueError(f"{promql}: {decoded['error']}")
         return list(decoded["data"]["result"])
 
-    def wait_for(self, promql: str, timeout_seconds: float = 30.0) -> list[dict[str, Any]]:
+    def wait_for(self, promql: str, timeout_seconds: float = 180.0) -> list[dict[str, Any]]:
         """The first result of the query that is not empty; raises NotInTime."""
         wait_until(lambda: bool(self.query(promql)), f"a result of {promql}", timeout_seconds)
         return self.query(promql)

@@ -26,7 +26,7 @@ UCX_ENVIRONMENT = {
 }
 QUIET = LinkTerms(bits_per_second=20e6, buffer_seconds=0.05)
 """Slow enough that one TCP stream fills it without taking the machine's time."""
-LONGEST_NOISE_SECONDS = 300
+LONGEST_NOISE_SECONDS = 1200
 # UCX looks for devices in /sys, which shows those of the namespace that mounted it.
 _WITH_ITS_OWN_SYSFS = 'mount -t sysfs sysfs /sys && exec "$@"'
 _TUN = Path("/dev/net/tun")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pytest
 
 from tests.benchmarks.__main__ import check_names, run
+from tests.benchmarks.goals import TRIES, missed
 
 
 @dataclass
@@ -37,3 +38,17 @@ def test_only_what_is_named_is_measured() -> None:
 def test_a_name_that_nobody_measures_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="no such measure: z; known: a"):
         check_names([FakeBenchmark({"a": "s"}, 1.0)], frozenset({"z"}))
+
+
+def measured(values: Iterator[float]) -> str:
+    return missed(lambda: {"ratio": next(values)}, {"ratio": lambda times: times >= 5})
+
+
+def test_one_try_that_reaches_the_goal_is_enough_on_a_busy_machine() -> None:
+    values = iter([3.0, 5.0, 1.0])
+    assert measured(values) == ""
+    assert list(values) == [1.0], "and ends the tries"
+
+
+def test_a_goal_that_no_try_reaches_is_missed_and_each_try_is_told() -> None:
+    assert measured(iter([3.0, 4.5] + [2.0] * (TRIES - 2))) == "ratio 3; ratio 4.5; ratio 2"

@@ -38,7 +38,7 @@ def test_a_loop_that_ticked_has_loaded_nothing_heavy(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=100,
+        timeout=300,
     )
     told = json.loads(done.stdout)
     assert (told["ticks"], told["moved"]) == (3, 16), "it really steered"

@@ -127,8 +127,18 @@ def test_lasting_is_the_better_of_the_last_two_probes() -> None:
     memory = memory.advance(EDGE, probe(400.0))
     assert microseconds(memory.lasting_seconds(EDGE, 0.5, NOW)) == 400.0
     assert remembered(QUIET[:1]).lasting_seconds(EDGE, 0.5, NOW) == Unknown("not probed twice yet")
-    failed = memory.advance(EDGE, probe("no result")).advance(EDGE, probe(400.0))
-    assert failed.lasting_seconds(EDGE, 0.5, NOW) == Unknown("the probe before the last one failed")
+
+
+def test_a_failure_between_two_slow_probes_does_not_hide_that_the_edge_is_slow() -> None:
+    memory = remembered([*QUIET, probe(500.0, at=NOW - 30), probe(450.0, at=NOW - 20), probe("no result", at=NOW - 10)])
+    assert memory.lasting_seconds(EDGE, 0.5, NOW) == Unknown("no result"), "nothing is said while it fails"
+    memory = memory.advance(EDGE, probe(400.0))
+    assert microseconds(memory.lasting_seconds(EDGE, 0.5, NOW)) == 400.0
+
+
+def test_a_success_that_is_long_ago_is_nothing_to_compare_with() -> None:
+    memory = remembered([probe(500.0, at=NOW - STALE_SECONDS - 1), probe("no result"), probe(400.0)])
+    assert memory.lasting_seconds(EDGE, 0.5, NOW) == Unknown("the success before the last probe is too old to compare")
 
 
 # Who uses an edge, and who suffers

@@ -40,6 +40,11 @@ def test_the_99th_percentile_is_that_of_its_own_run() -> None:
     assert refused == Unknown("ucx_perftest gave percentile 99.0, asked was 50")
 
 
+def test_an_average_of_an_interval_without_iterations_does_not_hide_the_percentile() -> None:
+    text = P50 + "100,4843.351,inf,5003.206,0.00,0.00,-nan,200\n"
+    assert percentile_latency(text, 50, 100) == Known(4843.351 / 1e6)
+
+
 def test_warnings_before_within_and_after_do_not_matter() -> None:
     row = "5000,8.236,25.275,25.275,0.30,0.30,39564,39564\n"
     text = WARNING + P50 + WARNING + row + WARNING

@@ -45,7 +45,7 @@ def test_what_is_left_out_has_a_default() -> None:
         ("- a", "probes.yaml: got 1 documents, expected one mapping with the key edges"),
         ("edges: [", "probes.yaml: line"),
         ("edges: []", "probes.yaml: edges: got [], expected at least one entry"),
-        ("interval: 5", "interval: got 5, expected a duration above zero"),
+        ("interval: 5", "interval: got 5, expected a duration with its unit"),
         ("edges: [{source: a, destination: b, address: -x}]", "edges[0].address: got -x, expected an IP address"),
         ("edges: [{source: a, destination: b, address: b, port: 0}]", "edges[0].port: got 0, expected a number of at"),
         ("edges: [{source: a, destination: a, address: b}]", "edges[0].destination: got a, expected another node"),

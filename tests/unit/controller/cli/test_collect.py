@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,24 @@ def test_a_folder_is_no_text_and_a_text_no_folder(dcgm: Path, capsys: pytest.Cap
 @pytest.mark.parametrize("again", ["soon", "1s"])
 def test_looking_again_takes_an_address_and_a_duration(again: str, dcgm: Path) -> None:
     assert run(["collect", "--from", str(dcgm), "--again", again]) == 2
+
+
+def test_scripts_get_one_object_when_the_source_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["collect", "--from", str(tmp_path / "none"), "-o", "json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["exit_code"], answer["schema_version"]) == (3, 1)
+    assert "there is no such file or folder" in answer["error"]
+
+
+def test_a_pipe_and_a_device_are_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for source in ("/dev/zero", str(tmp_path / "pipe"), ""):
+        assert run(["collect", "--from", source]) == 2
+        assert capsys.readouterr().err.startswith("--from: got ")
+
+
+def test_nobody_waits_for_years_between_two_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["collect", "--from", "http://127.0.0.1:9/metrics", "--again", "99999w"]) == 2
+    assert "--again: got 99999w, expected a duration up to 1h" in capsys.readouterr().err

@@ -88,7 +88,7 @@ def test_a_waiting_work_tells_who_is_ahead_who_holds_the_quota_and_what_would_he
     assert [work.name for work in facts.holders[0].works] == ["pretrain"]
     assert "8 GPUs more of its tenant's own quota would admit it; others borrow 16." in facts.help
     assert "Nodes have room for all its pods now (1 × 8 of 8 free GPUs): only quota keeps it." in facts.help
-    text = _text(work_screen(facts))
+    text = _text(work_screen(facts, _view()))
     assert "Place 2 of 2 in its queue" in text
     assert "nlp/pretrain (24)" in text
 
@@ -125,7 +125,7 @@ def test_a_tenant_tells_what_it_may_use_uses_and_lacks() -> None:
     view = _view()
     found = subject("vision", view, NO_LEDGER)
     assert isinstance(found, Tenant)
-    text = _text(tenant_screen(tenant_facts(view, found)))
+    text = _text(tenant_screen(tenant_facts(view, found), view))
     assert "known from Cohort tenant-vision" in text
     assert "h100 8 0 8 – 8 0 24 0" in text
     assert "Waiting: 2" in text
@@ -198,6 +198,4 @@ def test_work_of_nobody_can_be_explained() -> None:
     maker.pod("nobody", "first", "n0", gpus=4)
     maker.pod("nobody", "second", None, gpus=4, age=60.0)
     view = _view(maker)
-    assert _facts(view, "nobody/second").help == (
-        "Nodes have room for 0 of 1 pods of 4 GPUs now (0 GPUs free in all).",
-    )
+    assert _facts(view, "nobody/second").help == ("Nodes have room for 0 of 1 pod of 4 GPUs now (0 GPUs free in all).",)

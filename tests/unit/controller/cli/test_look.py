@@ -79,7 +79,7 @@ def test_idle_holders_and_sick_devices_are_named_when_readings_exist() -> None:
 def test_kinds_that_may_not_be_read_are_said_and_the_rest_is_shown() -> None:
     picture = starving_site().picture(unreadable={"resourcequotas": "403 Forbidden"})
     text = _screen(view_of_picture(picture))
-    assert "not readable: resourcequotas (403 Forbidden)" in text
+    assert "resourcequotas: 403 Forbidden." in text
     assert "vision/train" in text
 
 
@@ -126,3 +126,18 @@ def test_a_workspace_with_two_namespaces_in_a_native_pool_loses_what_no_document
     assert parse_documents(documents, "inferred").site.tenants[0].entitlements == ()
     assert "# Left out: 8 GPUs of h100 by ResourceQuota" in documents
     assert "borrowClass borrow must be created" in documents
+
+
+def test_numbers_that_find_no_room_beside_their_names_are_told_in_words() -> None:
+    text = _screen(view_of_picture(starving_site().picture()), 60)
+    assert "  h100: gpus 40, active ?, idle-held ?, free 8, stranded 0," in text
+    assert "  nlp h100: guarantee 8, float 0, used 24, borrowed 16," in text
+
+
+def test_one_thing_is_not_told_as_several() -> None:
+    maker = starving_site()
+    maker.work("vision", "small", gpus=1, age=9999.0)
+    text = " ".join(_screen(view_of_picture(maker.picture())).split())
+    assert "1 GPU of float would start it" in text
+    assert " 1 GPUs" not in text
+    assert "1 workload that can never start, 1 setting that can not be true;" in text

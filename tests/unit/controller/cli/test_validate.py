@@ -49,7 +49,7 @@ def test_an_absent_file_is_bad_input(app: typer.Typer, tmp_path: Path) -> None:
 def test_scripts_get_json_for_good_documents(app: typer.Typer, document: Path) -> None:
     result = CliRunner().invoke(app, [str(document), "-o", "json"])
     assert result.exit_code == 0
-    assert json.loads(result.stdout) == {"valid": True, "mistakes": []}
+    assert json.loads(result.stdout) == {"schema_version": 1, "valid": True, "mistakes": []}
 
 
 def test_scripts_get_json_for_bad_documents(app: typer.Typer, document: Path) -> None:

@@ -85,20 +85,34 @@ spec:
 @pytest.mark.parametrize(
     ("old", "new", "place", "told"),
     [
-        ("kind: Cohort", "kind: Queue", "document 1: kind", "'Queue', expected Cohort"),
+        ("kind: Cohort", "kind: Queue", "document 1: kind", "Queue, expected Cohort"),
         ("name: trimtab-vision", "name: tenant-vision", "document 1: metadata.name", "begins with trimtab-"),
         ("  name: trimtab-vision", "- trimtab-vision", "document 1: metadata.name", "begins with trimtab-"),
-        ("  name: trimtab-vision", "", "document 1: metadata.name", "None, expected a name"),
-        ("  parentName: tenant-vision\n", "", "document 1: spec.parentName", "None, expected the Cohort"),
-        ("parentName: tenant-vision", "parentName: 7", "document 1: spec.parentName", "7, expected the Cohort"),
+        ("  name: trimtab-vision", "", "document 1: metadata.name", "nothing, expected the name"),
+        (
+            "  parentName: tenant-vision\n",
+            "",
+            "document 1: spec.parentName",
+            "nothing, expected the name of the Cohort",
+        ),
+        (
+            "parentName: tenant-vision",
+            "parentName: 7",
+            "document 1: spec.parentName",
+            "7, expected the name of the Cohort",
+        ),
         ("nominalQuota: 8", "nominalQuota: 1500m", "document 1: spec.resourceGroups", "'1500m' is not a whole"),
         ("nominalQuota: 8", "nominalQuota: -1", "document 1: spec.resourceGroups", "-1 is not a whole"),
         ("nominalQuota: 8", "nominalQuota: many", "document 1: spec.resourceGroups", "'many' is not a Kubernetes"),
+        ("nominalQuota: 8", "nominalQuota: 1e99999999", "document 1: spec.resourceGroups", "is not a Kubernetes"),
+        ("nominalQuota: 8", "nominalQuota: '1e300000'", "document 1: spec.resourceGroups", "is not a Kubernetes"),
+        ("trimtab-vision", "trimtab-../../secrets/x", "document 1: metadata.name", "the name of an object"),
+        ("tenant-vision", "../x", "document 1: spec.parentName", "the name of the Cohort"),
         ("nominalQuota: 8", "quota: 8", "document 1: spec.resourceGroups", "quota of nvidia.com/gpu of flavor h100"),
         ("Quota: 8", "Quota: 8, lendingLimit: 4", "document 1: spec.resourceGroups", "lendingLimit of nvidia.com/gpu"),
-        ("- name: h100", "- title: h100", "document 1: spec.resourceGroups", "'name'"),
-        ("flavors:", "flavours:", "document 1: spec.resourceGroups", "'flavors'"),
-        ("resourceGroups:", "groups:", "document 1: spec.resourceGroups", "'resourceGroups'"),
+        ("- name: h100", "- title: h100", "document 1: spec.resourceGroups", "no name"),
+        ("flavors:", "flavours:", "document 1: spec.resourceGroups", "no flavors"),
+        ("resourceGroups:", "groups:", "document 1: spec.resourceGroups", "nothing, expected flavors"),
         ("- {name: nvidia.com/gpu, nominalQuota: 8}", "- gpu", "document 1: spec.resourceGroups", "expected flavors"),
     ],
 )
@@ -117,7 +131,17 @@ def test_a_baseline_of_other_shapes_is_a_mistake_not_a_crash(spec: str) -> None:
         read_baseline(head + spec, "baseline.yaml")
 
 
-@pytest.mark.parametrize(("text", "told"), [("a: [", "YAML documents"), ("- 7", "Cohort"), ("text", "Cohort")])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: [", "YAML documents"),
+        ("- 7", "Cohort"),
+        ("text", "Cohort"),
+        ("kind: 2026-13-45", "Cohort"),
+        ("[" * 2000, "YAML documents"),
+        ("kind: Cohort\nkind: Cohort", "each key once"),
+    ],
+)
 def test_text_that_is_no_manifest_is_a_mistake(text: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         read_baseline(text, "baseline.yaml")

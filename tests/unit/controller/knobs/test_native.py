@@ -82,17 +82,19 @@ def test_without_a_change_a_manifest_is_the_baseline_without_marks() -> None:
 
 
 WRONG: list[tuple[str, Any, str, str]] = [
-    ("metadata", None, "metadata.name", "None, expected trimtab-cap"),
+    ("metadata", None, "metadata.name", "nothing, expected trimtab-cap"),
     ("metadata", ["trimtab-cap"], "metadata.name", "expected trimtab-cap"),
-    ("metadata", {"name": "quota", "namespace": "vision"}, "metadata.name", "'quota', expected trimtab-cap"),
+    ("metadata", {"name": "quota", "namespace": "vision"}, "metadata.name", "quota, expected trimtab-cap"),
     ("metadata", {"name": "trimtab-cap"}, "metadata.namespace", "the tenant's namespace"),
-    ("spec", None, "spec.hard", "None, expected one resource"),
+    ("metadata", {"name": "trimtab-cap", "namespace": "../../x"}, "metadata.namespace", "the tenant's namespace"),
+    ("spec", None, "spec.hard", "nothing, expected one resource"),
     ("spec", "text", "spec.hard", "expected one resource"),
     ("hard", {}, "spec.hard", "expected one resource"),
     ("hard", {"pods": "4"}, "spec.hard", "expected one resource"),
     ("hard", {f"requests.{GPU}": "4", "pods": "4"}, "spec.hard", "expected one resource"),
-    ("hard", {f"requests.{GPU}": "half"}, f"spec.hard[requests.{GPU}]", "'half' is not a Kubernetes quantity"),
-    ("hard", {f"requests.{GPU}": "500m"}, f"spec.hard[requests.{GPU}]", "'500m' is not a whole number"),
+    ("hard", {f"requests.{GPU}": "half"}, f"spec.hard[requests.{GPU}]", "half, expected a whole number of GPUs"),
+    ("hard", {f"requests.{GPU}": "1e99999999"}, f"spec.hard[requests.{GPU}]", "a whole number of GPUs"),
+    ("hard", {f"requests.{GPU}": "500m"}, f"spec.hard[requests.{GPU}]", "500m, expected a whole number of GPUs"),
     ("scopeSelector", None, "spec.scopeSelector", "PriorityClass In [the borrow class]"),
     ("scopeSelector", [], "spec.scopeSelector", "PriorityClass In [the borrow class]"),
     ("scopeSelector", {"matchExpressions": "all"}, "spec.scopeSelector", "PriorityClass In"),
@@ -191,7 +193,7 @@ def test_a_cap_stands_once_in_a_baseline() -> None:
 
 
 def test_other_kinds_are_no_part_of_a_baseline() -> None:
-    with pytest.raises(InputError, match=r"document 1: kind: got 'ConfigMap', expected Cohort or ResourceQuota"):
+    with pytest.raises(InputError, match=r"document 1: kind: got ConfigMap, expected Cohort or ResourceQuota"):
         read_baseline("kind: ConfigMap", "baseline.yaml")
 
 

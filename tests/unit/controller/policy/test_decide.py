@@ -363,3 +363,9 @@ def test_noise_around_the_entitlement_makes_no_flapping() -> None:
     assert levels == sorted(levels), "once given, it is not taken back for a dip"
     assert len(steers.ledger.changes) <= 2
     assert levels[-1] > 8
+
+
+def test_a_tick_shorter_than_the_clock_can_tell_apart_still_wakes_later() -> None:
+    tiny = replace(ENFORCE, cadence=replace(ENFORCE.cadence, tick_seconds=1e-300))
+    world = starving_world()
+    assert Steering(world, tiny).tick().wake_at > world.now

@@ -69,11 +69,11 @@ class Running:
 
     def get(self, path: str) -> urllib3.BaseHTTPResponse:
         url = f"http://127.0.0.1:{self.collecting.server.port}{path}"
-        return urllib3.request("GET", url, retries=urllib3.Retry(5, backoff_factor=0.05), timeout=5.0)
+        return urllib3.request("GET", url, retries=urllib3.Retry(5, backoff_factor=0.05), timeout=60.0)
 
     def end(self) -> None:
         self.stop.set()
-        self.thread.join(10)
+        self.thread.join(60)
 
 
 @pytest.fixture

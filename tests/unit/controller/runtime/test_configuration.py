@@ -108,7 +108,7 @@ def test_a_file_that_vanishes_leaves_the_last_good_documents_in_force(folder: Pa
     documents, error = configuration.reload()
     assert documents is good
     assert error is not None
-    assert error.mistakes[0].value == "no such file or directory"
+    assert error.mistakes[0].value == "no such file or folder"
 
 
 def test_a_good_edit_is_taken_and_its_time_is_kept(folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_good_edit_is_taken_and_its_time_is_kept(folder: Path) -> None:
 
 
 def test_without_any_good_documents_reload_raises(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a folder without \*\.yaml files"):
+    with pytest.raises(InputError, match=r"a folder without \*\.yaml or \*\.yml files"):
         Configuration([tmp_path]).reload()
 
 
@@ -135,5 +135,27 @@ def test_every_file_that_can_not_be_read_is_named(folder: Path) -> None:
         Configuration([folder, folder / "absent.yaml"]).load()
     assert [mistake.value for mistake in caught.value.mistakes] == [
         "bytes that are no UTF-8",
-        "no such file or directory",
+        "no such file or folder",
     ]
+
+
+def test_files_ending_in_yml_are_read_as_well(folder: Path) -> None:
+    (folder / "audio.yml").write_text(TENANT.replace("vision", "audio"), encoding="utf-8")
+    assert [tenant.name for tenant in Configuration([folder]).load().site.tenants] == ["audio", "vision"]
+
+
+def test_a_broken_link_and_a_folder_with_the_name_of_a_file_are_said_and_not_skipped(folder: Path) -> None:
+    (folder / "linked.yaml").symlink_to(folder / "gone.yaml")
+    (folder / "nested.yml").mkdir()
+    with pytest.raises(InputError) as caught:
+        Configuration([folder]).load()
+    assert [(Path(one.place).name, one.value) for one in caught.value.mistakes] == [
+        ("linked.yaml", "a link to a file that is not there"),
+        ("nested.yml", "a folder"),
+    ]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
+    good = Configuration([folder]).load()
+    (folder / "policy.yaml").write_text(POLICY, encoding="utf-8-sig")
+    assert Configuration([folder]).load() == good

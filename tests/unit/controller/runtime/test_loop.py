@@ -178,6 +178,7 @@ def test_a_standby_does_not_tick_says_for_whom_it_waits_and_follows(stage: Stage
         "schema_version": 1,
         "ready": False,
         "waiting": "the lease is not ours: held by holder",
+        "notice": "",
     }
     holder.release()
     assert sentences(run(stage, standby, 1))

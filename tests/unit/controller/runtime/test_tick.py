@@ -246,3 +246,11 @@ def test_a_mark_with_an_id_that_no_ledger_could_keep_is_no_mark(stage: Stage, id
     report = stage.controller().tick()
     assert report.outcome is not None
     assert report.ledger.changes == ()
+
+
+def test_a_baseline_that_was_never_good_is_not_called_the_last_good_one(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.baseline.write_text("kind: Nothing", encoding="utf-8")
+    problems = stage.controller().tick().problems
+    assert any("the baseline can not be read, there never was one" in problem for problem in problems)
+    assert not any("last good" in problem for problem in problems)

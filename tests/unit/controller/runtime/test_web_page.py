@@ -78,6 +78,7 @@ def test_it_shows_tenants_as_bars_and_the_alerts_that_rang(tmp_path: Path) -> No
     assert all(f"<b>{name}</b>" in shown for name in ("vision", "nlp", "speech", "research"))
     assert 'class="lent"' in shown
     assert shown.count("it waits") == 2
+    assert "a demo" not in shown.lower(), "only a demo is marked as one"
     assert board.alerts_fired == 1, "a resolved alert has not fired"
 
 
@@ -92,3 +93,35 @@ def test_a_float_that_is_not_known_is_no_bar_and_no_zero(tmp_path: Path) -> None
     shown = page(board)
     assert "unknown" in shown
     assert 'class="own" style' not in shown
+
+
+def test_a_demo_says_that_it_is_one_before_and_after_the_first_tick(tmp_path: Path) -> None:
+    board = StatusBoard(notice="A demo: the cluster is simulated.")
+    assert "A demo: the cluster is simulated." in page(board)
+    board.take(played(tmp_path, 10))
+    assert "A demo: the cluster is simulated." in page(board)
+
+
+def test_a_tick_that_did_not_see_shows_no_zero_and_does_not_say_that_nothing_is_wrong(tmp_path: Path) -> None:
+    report = played(tmp_path, 10)
+    assert report.observation is not None
+    assert report.outcome is not None
+    snapshot = replace(report.observation.snapshot, blind=("pods not readable: 403 Forbidden",))
+    board = StatusBoard()
+    blind = replace(report, observation=replace(report.observation, snapshot=snapshot))
+    board.take(replace(blind, outcome=replace(report.outcome, decisions=())))
+    shown = page(board)
+    assert "What is wrong is not known" in shown
+    assert "Nothing is wrong." not in shown
+    assert {row["reserved_gpus"] for row in board.document()["tenants"]} == {None}
+    assert 'class="own" style' not in shown
+
+
+def test_a_sentence_stands_once_however_often_its_numbers_change(tmp_path: Path) -> None:
+    board, report = StatusBoard(), played(tmp_path, 10)
+    assert report.outcome is not None
+    for shortfall in (9, 12, 14):
+        told = f"speech lacks {shortfall} GPUs of pool h100."
+        board.take(replace(report, outcome=replace(report.outcome, sentence=told)))
+    assert [sentence[21:] for sentence in board.sentences] == ["speech lacks 14 GPUs of pool h100."]
+    assert page(board).count("speech lacks") == 1

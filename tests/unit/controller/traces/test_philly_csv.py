@@ -36,6 +36,10 @@ def test_gzip_and_a_byte_order_mark_and_other_column_orders_are_understood(tmp_p
         ("yesterday,5,1,5,a", "timestamp is no ISO time"),
         ("1970-01-01,five,1,5,a", "duration or num_gpus is no number"),
         ("1970-01-01,5,1.5,5,a", "duration or num_gpus is no number"),
+        ("1970-01-01,\u0665,1,5,a", "duration or num_gpus is no number"),
+        ("1970-01-01,5,1_0,5,a", "duration or num_gpus is no number"),
+        ("1970-01-01,5,1000000000000,5,a", "duration or num_gpus is no number"),
+        ("0001-01-01T00:00:00+14:00,5,0,5,a", "num_gpus is not above 0"),
         ("1970-01-01,-5,1,5,a", "duration is not above 0"),
         ("1970-01-01,nan,1,5,a", "duration is not above 0"),
         ("1970-01-01,inf,1,5,a", "duration is not above 0"),
@@ -55,8 +59,11 @@ def test_a_row_that_can_not_be_read_is_counted_and_the_rest_is_kept(tmp_path: Pa
         ("", "no column timestamp, duration, num_gpus, cluster"),
         ("timestamp,duration,num_gpus\n", "no column cluster"),
         (HEAD, "no job that can be read (no rows)"),
-        (HEAD + "x,5,1,5,a\n", "{'timestamp is no ISO time': 1}"),
-        (b"\x1f\x8b nothing packed", "Error"),
+        (HEAD + "x,5,1,5,a\n", "(1 row: timestamp is no ISO time)"),
+        (HEAD + "x,5,1,5,a\ny,5,1,5,a\n1970-01-01,5,1,5,\n", "(2 rows: timestamp is no ISO time; 1 row: no cluster)"),
+        (b"\x1f\x8b nothing packed", "a gzip file that is cut off or damaged"),
+        (gzip.compress(HEAD.encode())[:-3], "a gzip file that is cut off or damaged"),
+        ('"' + "x" * 200_000, "no column"),
         (b"\x00\xff\xfe binary", "no column"),
     ],
 )
@@ -65,11 +72,11 @@ def test_what_is_no_trace_is_refused_with_its_path(tmp_path: Path, content: str 
     with pytest.raises(InputError) as refused:
         read_trace(path)
     assert str(path) in str(refused.value)
-    assert said in str(refused.value) or said == "Error"
+    assert said in str(refused.value)
 
 
 def test_an_absent_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file or folder"):
         read_trace(tmp_path / "absent.csv")
 
 

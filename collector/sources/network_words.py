@@ -1,0 +1,21 @@
+"""Why an exchange over the network broke, in plain words: without names, numbers and objects of libraries. No I/O."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NOISE: Final = re.compile(r"\[Errno -?\d+\] |\[SSL: \w+\] | \(_ssl\.c:\d+\)|^\w+\(.*\): |^<.*>: ")
+_OPENING: Final = "Failed to establish a new connection: "
+
+
+def network_words(failure: BaseException) -> str:
+    """One clause without a full stop, such as "Connection refused"."""
+    inner = [part for part in failure.args if isinstance(part, BaseException)]
+    if inner:  # a wrapper, whose own text would be the source text of what it holds
+        return network_words(inner[-1])
+    reason = getattr(failure, "reason", None)
+    if isinstance(reason, BaseException):
+        return network_words(reason)
+    words = _NOISE.sub("", str(failure)).removeprefix(_OPENING).rstrip(".")
+    return words or "the connection broke"

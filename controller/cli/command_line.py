@@ -1,0 +1,83 @@
+"""Makes the command line out of the list of verbs, loads the module of the called one alone, and carries it out.
+
+Errors pass through: whoever calls decides what is said of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Annotated, Final
+
+import typer
+
+from controller.cli.output import print_text
+from controller.cli.verb import Verb
+
+_COMPLETION = "_TRIMTAB_COMPLETE"
+
+_ABOUT: Final = """Find who starves on a shared GPU cluster, say why, and trim the quotas of its schedulers.
+
+Start with: [bold]trimtab look[/bold] (reads only, needs no configuration).
+
+Exit codes: 0 ok · 1 findings, or a goal missed · 2 bad input · 3 a source cannot be reached · 4 refused.
+"""
+
+
+def carry_out(verbs: Sequence[Verb], groups: Mapping[str, str], arguments: Sequence[str], name: str) -> int:
+    """Do what the words ask for; the exit code. `groups`: first word of a two-word verb → what is below it."""
+    command = typer.main.get_command(_build(verbs, groups, arguments))
+    if _COMPLETION in os.environ:
+        command.main(list(arguments), prog_name=name)
+    try:
+        with command.make_context(name, list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _build(verbs: Sequence[Verb], groups: Mapping[str, str], arguments: Sequence[str]) -> typer.Typer:
+    """The command line, with the module of the called verb loaded and all others only named."""
+    app = typer.Typer(help=_ABOUT, rich_markup_mode="rich", pretty_exceptions_enable=False, no_args_is_help=True)
+    app.callback()(_root)
+    parents: dict[str, typer.Typer] = {}
+    called = [word for word in arguments if not word.startswith("-")][:2]
+    for verb in verbs:
+        *above, name = verb.words.split()
+        is_called = called[: len(above) + 1] == [*above, name] or _COMPLETION in os.environ
+        parent = app
+        if above:
+            if above[0] not in parents:
+                parents[above[0]] = typer.Typer(help=groups[above[0]], no_args_is_help=True)
+                app.add_typer(parents[above[0]], name=above[0])
+            parent = parents[above[0]]
+        function = verb.load() if is_called else _named_only
+        parent.command(name, help=_flowing(function.__doc__ or ""), short_help=verb.line)(function)
+    return app
+
+
+def _flowing(text: str) -> str:
+    """Paragraphs without the line ends of the source, so that they fill whatever width the reader has."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _named_only() -> None:
+    """Stands in the list of commands; the called verb is always loaded itself."""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_text(f"trimtab {version('trimtab')}\n")
+        raise typer.Exit
+
+
+def _root(
+    shown: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass

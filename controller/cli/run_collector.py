@@ -66,7 +66,8 @@ NodeName: TypeAlias = Annotated[
     ),
 ]
 Sysfs: TypeAlias = Annotated[
-    Path, typer.Option("--sysfs", parser=path_for("--sysfs"), help="Node role: where the node's /sys is.")
+    Path | None,
+    typer.Option("--sysfs", parser=path_for("--sysfs"), help="Node role: where the node's /sys is; default: /sys."),
 ]
 Nvml: TypeAlias = Annotated[
     bool, typer.Option("--nvml", help="Node role: ask NVML about GPUs. Only where no GPU exporter runs.")
@@ -102,7 +103,7 @@ def run_collector(
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Cluster = "default",
     node: NodeName = None,
-    sysfs: Sysfs = Path("/sys"),
+    sysfs: Sysfs = None,
     nvml: Nvml = False,
     time_scale: TimeScale = 1.0,
     max_mode: MaxModeNotNeeded = None,
@@ -123,8 +124,8 @@ def run_collector(
     if role is Role.NODE:
         from controller.runtime.node_collecting import NodeCollecting, NodeSettings
 
-        settings = NodeSettings(cluster, node or socket.gethostname(), address, sysfs, nvml, time_scale)
-        program = NodeCollecting(settings)
+        name, sys_folder = node or socket.gethostname(), sysfs or Path("/sys")
+        program = NodeCollecting(NodeSettings(cluster, name, address, sys_folder, nvml, time_scale))
     else:
         from controller.cli.run_cluster_role import ClusterOptions, cluster_program
 

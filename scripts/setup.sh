@@ -34,6 +34,7 @@ find_python() {
 }
 
 alertmanager_here() { command -v prometheus-alertmanager || command -v alertmanager; }
+initdb_here() { command -v initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb'; }
 
 look_for_packages() {
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
@@ -55,6 +56,7 @@ look_for_packages() {
   need ucx-utils command -v ucx_perftest
   need iproute2 command -v ip
   need iperf3 command -v iperf3
+  need postgresql initdb_here
 }
 
 install_system_packages() {
@@ -70,6 +72,10 @@ install_system_packages() {
   fi
   say "installing ${wanted% }"
   export DEBIAN_FRONTEND=noninteractive
+  if [[ " ${missing[*]} " == *" postgresql "* ]]; then # only its programs are wanted, no server of the system's own
+    mkdir -p /etc/postgresql-common/createcluster.d
+    echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/trimtab.conf
+  fi
   apt-get -qq update
   # shellcheck disable=SC2086 # names of packages, one word each
   apt-get -qq install -y --no-install-recommends $wanted >build/apt.log 2>&1 ||

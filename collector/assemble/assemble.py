@@ -37,6 +37,14 @@ def assemble(
     picture: Picture, site: Site, evidence: Evidence, clocks: WaitClocks, now: float
 ) -> tuple[Snapshot, WaitClocks]:
     """The snapshot at `now` and the clocks to pass in next time."""
+    snapshot, advanced, _ = assemble_seen(picture, site, evidence, clocks, now)
+    return snapshot, advanced
+
+
+def assemble_seen(
+    picture: Picture, site: Site, evidence: Evidence, clocks: WaitClocks, now: float
+) -> tuple[Snapshot, WaitClocks, tuple[Seen, ...]]:
+    """The same, and every piece of work as the objects show it, also what has ended."""
     owners, lies = _owners(picture, site)
     empty_pools = {pool.name: pool_state(picture, pool, 0) for pool in site.pools}
     seen = seen_works(picture, site, owners, empty_pools)
@@ -68,7 +76,7 @@ def assemble(
         lies=lies,
         blind=_blind(picture),
     )
-    return snapshot, advanced
+    return snapshot, advanced, seen
 
 
 def _owners(picture: Picture, site: Site) -> tuple[Mapping[str, str], tuple[Lie, ...]]:

@@ -34,6 +34,16 @@ class Sighting:
     eviction_count: int = 0
     evicted_by: str | None = None
     finished: bool = False
+    generated: bool = False
+    """Its name is generated anew for each submission, so that `key` is shared by all of them."""
+    ended_at: float | None = None
+    failed: bool = False
+    evicted_since: float | None = None
+    """Since when it is out of its place, or on its way out; None while it has one."""
+    evicted_why: str = ""
+    """The engine's own word for it."""
+    readmitted: bool = False
+    """`evicted_at` is when it got its place back; when it lost it nobody tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,8 @@ class Clock:
     lower_bound: bool = False
     counted_seconds: float = 0.0
     """Part of the wait that the totals already hold."""
+    left_waiting: bool = False
+    """It went away while it waited, and was not submitted again yet."""
 
     def waited_seconds(self, now: float) -> float:
         """Cumulative wait at `now`."""
@@ -120,17 +132,25 @@ class WaitClocks:
 
     def _resubmitted(self, absent: Mapping[str, list[Clock]], sighting: Sighting) -> Clock | None:
         """Take the clock of the work that this one submits again, if there is one."""
-        stopped = absent.get(sighting.key)
-        if not stopped:
+        stopped = absent.get(sighting.key, [])
+        # Of a sweep, what was Ready when it vanished has ended: the next one is other work.
+        waited = [clock for clock in stopped if clock.waiting_since is not None or clock.left_waiting]
+        candidates = waited if sighting.generated else stopped
+        if not candidates:
             return None
-        latest = stopped[-1]
-        in_time = sighting.created_at - latest.last_seen_at <= self.resubmission_seconds
-        return stopped.pop() if in_time and sighting.created_at >= latest.created_at else None
+        latest = candidates[-1]
+        if sighting.created_at - latest.last_seen_at > self.resubmission_seconds:
+            return None
+        if sighting.created_at < latest.created_at:
+            return None
+        stopped.remove(latest)
+        return latest
 
 
 def _paused(clock: Clock) -> Clock:
     """Gone for now: what it waited until it was last seen is kept, in case it is submitted again."""
-    return replace(clock, waited_before_seconds=clock.waited_seconds(clock.last_seen_at), waiting_since=None)
+    waited, waits = clock.waited_seconds(clock.last_seen_at), clock.waiting_since is not None
+    return replace(clock, waited_before_seconds=waited, waiting_since=None, left_waiting=clock.left_waiting or waits)
 
 
 def _first_look(sighting: Sighting, now: float) -> Clock:
@@ -174,12 +194,20 @@ def _next_look(clock: Clock, sighting: Sighting, now: float) -> Clock:
         clock = replace(
             clock,
             waiting_since=now if began is None else min(now, max(began, clock.last_seen_at)),
-            # Of several evictions since the last look, only the last stint can be told.
-            lower_bound=clock.lower_bound or unseen_stint or began is None or clock.evictions > evictions + 1,
+            lower_bound=clock.lower_bound
+            or unseen_stint
+            or began is None
+            or _hides_waiting(clock, evictions, sighting),
         )
     if not sighting.waits and clock.waiting_since is not None:
         clock = _stopped(clock, sighting, now)
-    return replace(clock, last_seen_at=now, queue=sighting.queue)
+    return replace(clock, last_seen_at=now, queue=sighting.queue, left_waiting=False)
+
+
+def _hides_waiting(clock: Clock, evictions_before: int, sighting: Sighting) -> bool:
+    """Of several evictions since the last look only the last stint can be told, and that not if it ended since."""
+    evicted = clock.evictions - evictions_before
+    return evicted > 1 or (evicted == 1 and sighting.readmitted)
 
 
 def _began(clock: Clock, sighting: Sighting, resubmitted: bool) -> float | None:

@@ -78,9 +78,9 @@ def _kueue_work(context: _Context, workload: KueueWorkload, resource: str) -> Se
     needed = sum(part.min_count or part.count for part in parts)
     ready, ready_at = _readiness(pods, needed, job)
     evicted = workload.conditions.get("Evicted")
-    finished = workload.condition("Finished") is not None
+    ended = workload.condition("Finished")
     admitted = workload.condition("QuotaReserved") if workload.cluster_queue else None
-    if finished:
+    if ended is not None:
         phase = WorkPhase.FINISHED
     elif not workload.active:
         phase = WorkPhase.SUSPENDED
@@ -103,6 +103,7 @@ def _kueue_work(context: _Context, workload: KueueWorkload, resource: str) -> Se
             namespace=workload.namespace,
             name=name,
             template=job.template if job else "",
+            stem=job.stem if job else "",
             interactive=job.interactive if job else False,
             queue=workload.queue,
             priority=workload.priority,
@@ -115,6 +116,10 @@ def _kueue_work(context: _Context, workload: KueueWorkload, resource: str) -> Se
             evicted_at=evicted.since if evicted else None,
             eviction_count=workload.eviction_count,
             evicted_by=_preemptor(context, evicted.message) if evicted else None,
+            evicted_since=evicted.since if evicted and evicted.status else None,
+            evicted_why=evicted.reason if evicted else "",
+            ended_at=ended.since if ended else None,
+            failed=ended is not None and "fail" in ended.reason.lower(),
             nodes=_nodes(pods, resource),
         ),
     )
@@ -152,6 +157,7 @@ def _native_seen(
             namespace=job.namespace,
             name=job.name,
             template=job.template,
+            stem=job.stem,
             interactive=job.interactive,
             queue="",
             priority=pods[0].priority if pods else 0,
@@ -161,6 +167,8 @@ def _native_seen(
             created_at=job.created_at,
             admitted_at=max(bound, default=None),
             ready_at=ready_at if phase is WorkPhase.RUNNING else None,
+            ended_at=job.finished_at,
+            failed=job.failed,
             nodes=_nodes(pods, resource),
             borrows=_borrows(context, pool, job.priority_class),
             pods_missing=max(0, job.parallelism - len(pods)) if phase is WorkPhase.WAITING else 0,
@@ -229,6 +237,7 @@ class _Raw:
     created_at: float
     nodes: Mapping[str, int]
     template: str = ""
+    stem: str = ""
     interactive: bool = False
     queue: str = ""
     priority: int = 0
@@ -237,6 +246,10 @@ class _Raw:
     evicted_at: float | None = None
     eviction_count: int = 0
     evicted_by: str | None = None
+    evicted_since: float | None = None
+    evicted_why: str = ""
+    ended_at: float | None = None
+    failed: bool = False
     borrows: bool = False
     pods_missing: int = 0
 
@@ -280,8 +293,9 @@ def queue_key(work: Work) -> QueueKey:
 
 
 def _sighting(work: Work, raw: _Raw) -> Sighting:
+    generated = bool(raw.stem and raw.template)
     return Sighting(
-        key=work.key,
+        key=f"{raw.namespace}/{raw.kind}/{raw.stem}*/{raw.template}" if generated else work.key,
         uid=work.uid,
         queue=queue_key(work),
         waits=work.waits,
@@ -291,6 +305,12 @@ def _sighting(work: Work, raw: _Raw) -> Sighting:
         eviction_count=raw.eviction_count,
         evicted_by=raw.evicted_by,
         finished=work.phase is WorkPhase.FINISHED,
+        generated=generated,
+        ended_at=raw.ended_at,
+        failed=raw.failed,
+        evicted_since=raw.evicted_since,
+        evicted_why=raw.evicted_why,
+        readmitted=raw.evicted_at is not None and raw.evicted_since is None,
     )
 
 

@@ -6,14 +6,15 @@ Assembling waits for no network, so a slow source holds up neither the ticks nor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble
+from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble_seen
 from collector.assemble.clocks import QueueKey, WaitClocks
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import gpu_use, with_idle_held
+from collector.assemble.works import Seen
 from collector.exporter.families import OF_WORK, Published
 from collector.exporter.health import DeviceSeen, Health
 from collector.model.objects import Picture
@@ -32,6 +33,18 @@ class PictureSource(Protocol):
         ...
 
 
+class History(Protocol):
+    """What is needed of a `collector.accounting.recorder.Recorder`."""
+
+    def seeded(self, clocks: WaitClocks) -> WaitClocks:
+        """The clocks, with what the history knows of them and they do not."""
+        ...
+
+    def look(self, works: tuple[Seen, ...], clocks: WaitClocks, capacities: Mapping[str, int], now: float) -> None:
+        """Take what one whole look showed; `capacities`: pool → GPUs."""
+        ...
+
+
 @dataclass(slots=True)
 class ClusterRole:
     """Keeps the wait clocks between ticks, and what was published last. Ticks in one thread."""
@@ -42,6 +55,8 @@ class ClusterRole:
     clock: Callable[[], float]
     clocks: WaitClocks
     published: Published
+    history: History | None = None
+    """Where the changes of state are kept; None: nowhere."""
 
     def __post_init__(self) -> None:
         self.health.expect(SOURCE)
@@ -51,11 +66,15 @@ class ClusterRole:
         now = self.clock()
         picture = self.pictures.picture(now)
         unreadable = frozenset(picture.unreadable)
-        snapshot, clocks = assemble(picture, site, Evidence(), self.clocks, now)
+        if self.history is not None:
+            self.clocks = self.history.seeded(self.clocks)
+        snapshot, clocks, seen = assemble_seen(picture, site, Evidence(), self.clocks, now)
         uses = gpu_use(picture, snapshot, self.devices(now), now)
         snapshot = with_idle_held(snapshot, uses)
         if unreadable.isdisjoint(OF_WORK):
             self.clocks = clocks  # else work that is only unseen would count as gone
+            if self.history is not None and picture.age_seconds <= STALE_PICTURE_SECONDS:
+                self.history.look(seen, clocks, {name: one.total for name, one in snapshot.pools.items()}, now)
         self._count(picture, now)
         self.published = Published(
             cluster=site.cluster,

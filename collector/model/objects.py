@@ -87,7 +87,10 @@ class Job:
     active: int = 0
     ready: int = 0
     finished_at: float | None = None
+    failed: bool = False
     owner: OwnerRef | None = None
+    stem: str = ""
+    """What its name was generated from (generateName); "" for a name that its user chose."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,9 @@ def job(raw: JsonObject) -> Job:
         active=whole(status, "active", "status"),
         ready=whole(status, "ready", "status"),
         finished_at=_finished_at(status),
+        failed=_conditions(status).get("Failed", {}).get("status") == "True",
         owner=controller_of(metadata),
+        stem=word(metadata, "generateName", "metadata", default=""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collector.accounting.schema.rows import Transition
 from collector.assemble.holdings import quota_groups
 from collector.assemble.native_quota import native_guarantee
 from collector.assemble.never import never_start
@@ -42,6 +43,8 @@ class WorkFacts:
     """Most borrowed first."""
     help: tuple[str, ...]
     lies: tuple[Lie, ...]
+    history: tuple[Transition, ...] = ()
+    """What happened to it so far, where a history is kept."""
 
 
 @dataclass(frozen=True, slots=True)

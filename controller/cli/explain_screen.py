@@ -8,9 +8,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from collector.accounting.schema.rows import Transition
 from collector.model.quantities import counted, format_duration, format_time
 from collector.model.reading import Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
+from controller.cli.accounting_text import transition_cells
 from controller.cli.explain_facts import TenantFacts, WorkFacts
 from controller.cli.look_screen import WAIT_COLUMNS, borrowed, nobody_waits, use_cells, wait_row, waits_title
 from controller.cli.output import CountTable, NotedRows, left, right, section, shortened, table
@@ -18,6 +20,7 @@ from controller.cli.view import View
 from controller.policy.change import Change, WorkRef
 
 _MOST = 8
+_MOST_ROWS = 30
 
 
 def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
@@ -33,7 +36,16 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
         yield section(f"Who holds pool {work.pool}", _holders(facts, view))
     if facts.help:
         yield section("What would help", *(Text(f"· {sentence}") for sentence in facts.help))
+    if facts.history:
+        yield section("What happened to it", _history(facts.history))
     yield from _lies(facts.lies)
+
+
+def past_screen(rows: tuple[Transition, ...]) -> Iterator[RenderableType]:
+    """Work that is no more: what happened to it."""
+    last = rows[-1]
+    yield Text.assemble((last.title, "bold"), f"  {last.kind}, tenant {last.tenant}, {last.gpus} GPUs: no more there\n")
+    yield section("What happened to it", _history(rows))
 
 
 def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
@@ -87,6 +99,14 @@ def _clock(work: Work) -> str:
     return f"{work.phase.value}, {verb} {waited} ({limit}, size {work.size.value}){name}" + (
         evicted if work.evictions else ""
     )
+
+
+def _history(rows: tuple[Transition, ...]) -> Table:
+    shown = table(left("AT"), left("STATE"), right("GPUS"), right("WAITED"), left("WORK"), left(""))
+    for row in rows[-_MOST_ROWS:]:
+        at, state, gpus, waited, _, title, remark = transition_cells(row)
+        shown.add_row(at, state, gpus, waited, title, remark)
+    return shown
 
 
 def _ahead(works: tuple[Work, ...]) -> Iterator[RenderableType]:

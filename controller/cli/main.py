@@ -36,6 +36,8 @@ VERBS: Final = (
     Verb("render rbac", "controller.cli.render:render_rbac", "Service accounts and roles, as few rights as can be."),
     Verb("render rules", "controller.cli.render:render_rules", "Prometheus rules with this site's own objectives."),
     Verb("report weekly", "controller.cli.report:weekly", "Where every GPU-hour of a week went, as a page or JSON."),
+    Verb("accounting list", "controller.cli.accounting:list_rows", "What happened to workloads and policy changes."),
+    Verb("accounting export", "controller.cli.accounting:export", "The whole history as CSV or Parquet."),
     Verb("run controller", "controller.cli.run_controller:run_controller", "The loop: watch, decide, steer."),
     Verb("run collector", "controller.cli.run_collector:run_collector", "Metrics per tenant, queue and pool."),
     Verb("run janitor", "controller.cli.run_janitor:run_janitor", "End what has outlived its time; for a CronJob."),
@@ -43,6 +45,7 @@ VERBS: Final = (
 
 _GROUPS: Final = {
     "doctor": "Find out why something is not seen.",
+    "accounting": "Read the history of workloads and policy changes that the collector keeps.",
     "render": "Print a manifest or rule file made from the documents.",
     "report": "Write a report to send.",
     "run": "Run one of the long-lived programs.",

@@ -8,7 +8,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from controller.cli.output import Output
-from controller.cli.values import HIGHEST_TIME_SCALE, address_for, cluster_for, path_for, time_scale_for, words_for
+from controller.cli.values import (
+    HIGHEST_TIME_SCALE,
+    address_for,
+    cluster_for,
+    path_for,
+    time_scale_for,
+    words_for,
+)
 
 _CLUSTER = "Where to look"
 
@@ -74,6 +81,24 @@ TimeScale: TypeAlias = Annotated[
     ),
 ]
 Format: TypeAlias = Annotated[Output, typer.Option("--output", "-o", help="Tables for people, or JSON for scripts.")]
+
+Accounting: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--accounting",
+        parser=words_for("--accounting", "where the history is kept"),
+        help="History of workloads: a file (SQLite), or postgresql://user:password@host/database. Better given as "
+        "$TRIMTAB_ACCOUNTING where it has a password.",
+        envvar="TRIMTAB_ACCOUNTING",
+        metavar="URL",
+        show_default=False,
+        show_envvar=False,
+    ),
+]
+
+AccountingKeep: TypeAlias = Annotated[
+    str, typer.Option("--accounting-keep", help="How long the history is kept.", metavar="DURATION")
+]
 
 NOT_NEEDED = "Taken so that one set of options fits every `trimtab run`; this program does not need it."
 

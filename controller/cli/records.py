@@ -8,6 +8,7 @@ from collector.assemble.gpu_ledger import HeldGpus, PoolLedger, SickDevice
 from collector.model.quantities import format_time
 from collector.model.reading import Reading, Unknown
 from collector.model.snapshot import Lie, TenantPool, Work
+from controller.cli.accounting_text import row_record
 from controller.cli.explain_facts import TenantFacts, WorkFacts
 from controller.cli.view import View
 
@@ -159,6 +160,7 @@ def work_facts_record(facts: WorkFacts, view: View) -> dict[str, Any]:
             for holder in facts.holders
         ],
         "would_help": None if hidden else list(facts.help),
+        "history": [row_record(row) for row in facts.history],
         "lies": [lie_record(lie) for lie in facts.lies],
     }
 

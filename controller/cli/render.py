@@ -79,6 +79,10 @@ def render_rbac(
             help="The collector also reads PersistentVolumes: it is run with --ceph-url.",
         ),
     ] = False,
+    accounting: Annotated[
+        bool,
+        typer.Option("--accounting", help="The collector also reads the ledger: it is run with --accounting."),
+    ] = False,
 ) -> None:
     """Print service accounts, roles and bindings; each object that may be moved is named there. Asks no cluster.
 
@@ -88,7 +92,7 @@ def render_rbac(
     """
     ceiling, site = mode_of(max_mode), _site(config)
     owned = owned_in(site) if baseline is None else owned_by(_kept(baseline))
-    manifests = role_manifests(namespace, owned, ceiling, ceph=ceph)
+    manifests = role_manifests(namespace, owned, ceiling, ceph=ceph, history=accounting)
     print_text(yaml.dump_all(manifests, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110))
 
 

@@ -15,7 +15,8 @@ from collector.model.reading import Known, Reading, Unknown
 from collector.sources.errors import CredentialsProblem, Forbidden, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
-from controller.cli.options import Context, Kubeconfig
+from controller.cli.accounting_store import open_store
+from controller.cli.options import Accounting, Context, Kubeconfig
 from controller.cli.output import FINDINGS, OK, REFUSED, UNREACHABLE, print_text, talk
 from controller.cli.steering import NAMESPACE, Namespace
 from controller.cli.values import address_for, cluster_for, path_for
@@ -26,6 +27,8 @@ from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.status_store import read_status
 
 if TYPE_CHECKING:
+    from collector.accounting.store import Store
+    from controller.reports.history import Told
     from controller.reports.model import ReportModel, Window
 
 _TIMEOUT_SECONDS = 60.0
@@ -78,6 +81,7 @@ def weekly(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     namespace: Namespace = NAMESPACE,
+    accounting: Accounting = None,
     form: Annotated[ReportForm, typer.Option("--output", "-o", help="A page, or JSON.")] = ReportForm.HTML,
     out: Annotated[
         Path | None,
@@ -86,17 +90,20 @@ def weekly(
 ) -> None:
     """Report a week: where every GPU-hour went, who waited, what Trimtab changed and what came of it.
 
+    With --accounting it also counts GPU-hours by the history of workloads, and says its gaps.
+
     Needs pandas, which comes with the extra "reports" (see docs/guide/report.md).
 
     Example: trimtab report weekly --prometheus-url http://localhost:9090 --week 2026-W48 --out w48.html
 
-    Exit code 0: written; 1: written, but its data light is red; 2: bad input; 3: Prometheus can not be reached, or
-    (written without changes) the API server; 4: one of them refuses.
+    Exit code 0: written; 1: written, but its data light is red; 2: bad input; 3: Prometheus or the history can not be
+    read, or (written without changes) the API server; 4: one of them refuses.
     """
     _need_pandas()
     window = _window(week, begin, finish, time_zone)
     ledger, asked = _ledger(kubeconfig, context, namespace)
-    report = _report(prometheus_url, cluster, config or [], ledger, window)
+    store = None if accounting is None else open_store(accounting)
+    report = _report(prometheus_url, cluster, config or [], ledger, window, store)
     _write(_rendered(report, form), out)
     for reason in report.light_reasons:
         talk(f"data {report.light.value}: {reason}")
@@ -145,7 +152,9 @@ def _ledger(kubeconfig: Path | None, context: str | None, namespace: str) -> tup
     return Known(ledger), OK
 
 
-def _report(url: str, cluster: str | None, config: list[Path], ledger: Reading[Ledger], window: Window) -> ReportModel:
+def _report(
+    url: str, cluster: str | None, config: list[Path], ledger: Reading[Ledger], window: Window, store: Store | None
+) -> ReportModel:
     # Only now: help and mistakes need no pandas.
     from collector.sources.prometheus import Prometheus
     from collector.sources.prometheus_session import PrometheusLimits
@@ -156,10 +165,23 @@ def _report(url: str, cluster: str | None, config: list[Path], ledger: Reading[L
     history = Prometheus(url, PrometheusLimits(total_seconds=_TIMEOUT_SECONDS, body_bytes=_ANSWER_BYTES))
     try:
         named = the_cluster(history, window, cluster)
-        sources = Sources(named, read_samples(history, named, window), ledger, site)
+        told = None if store is None else _told(store, named, window)
+        sources = Sources(named, read_samples(history, named, window), ledger, site, told)
     finally:
         history.close()
     return report_of(sources, window, time.time(), version("trimtab"))
+
+
+def _told(store: Store, cluster: str, window: Window) -> Told:
+    from collector.accounting.store import Wanted
+    from controller.reports.history import Told
+
+    inside = store.transitions(Wanted(cluster, begin=window.start, end=window.end))
+    rows = (*store.standing_at(cluster, window.start), *inside)
+    looks = store.looks(cluster, window.start, window.end)
+    if not looks:
+        talk(f"the history of cluster {cluster} holds nothing of this span")
+    return Told(rows, store.capacities(cluster, window.end), looks)
 
 
 def _rendered(report: ReportModel, form: ReportForm) -> str:

@@ -16,10 +16,13 @@ from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
 from controller.api.errors import InputError, Mistake
 from controller.api.rdma_probes import parse_probe_plan
+from controller.cli.accounting_store import keeping_of
 from controller.cli.addresses import http_address
 from controller.files.reading import read_text
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
+from controller.runtime.keeping import Keeping
+from controller.runtime.ledger_store import DEFAULT_NAMESPACE, LedgerStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,9 @@ class ClusterOptions:
     ceph_urls: tuple[str, ...]
     rdma_probes: Path | None
     prometheus_url: str | None
+    accounting: str | None
+    accounting_keep: str
+    namespace: str | None
     listen: Address
     cluster: str
     time_scale: float
@@ -58,7 +64,14 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
     api = connect(options.kubeconfig, options.context)
     watch = ClusterWatch(api, _watch_settings(options.time_scale), kinds=kinds)
-    return Collecting(settings, configuration, watch)
+    return Collecting(settings, configuration, watch, _keeping(options))
+
+
+def _keeping(options: ClusterOptions) -> Keeping | None:
+    if options.accounting is None:
+        return None
+    ledger = LedgerStore(connect(options.kubeconfig, options.context), options.namespace or DEFAULT_NAMESPACE)
+    return keeping_of(options.accounting, options.accounting_keep, options.cluster, ledger)
 
 
 def read_probe_plan(file: Path) -> ProbePlan:

@@ -16,9 +16,9 @@ import typer
 
 from collector.exporter.http import ListenError
 from controller.cli.listening import listen_address, not_free
-from controller.cli.options import Cluster, Context, Kubeconfig, MaxModeNotNeeded, TimeScale
+from controller.cli.options import Accounting, AccountingKeep, Cluster, Context, Kubeconfig, MaxModeNotNeeded, TimeScale
 from controller.cli.stopping import stop_event
-from controller.cli.values import address_for, path_for, words_for
+from controller.cli.values import address_for, namespace_for, path_for, words_for
 from controller.runtime.logs import log_as_json
 
 DocumentsOfCluster: TypeAlias = Annotated[
@@ -55,6 +55,15 @@ CollectedBy: TypeAlias = Annotated[
         "--prometheus-url",
         parser=address_for("--prometheus-url"),
         help="Prometheus to ask whether it really gets what is exported here.",
+    ),
+]
+HomeNamespace: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        parser=namespace_for("--namespace"),
+        help="Namespace where Trimtab keeps its own objects; default: trimtab-system.",
     ),
 ]
 NodeName: TypeAlias = Annotated[
@@ -100,6 +109,9 @@ def run_collector(
     ceph_url: CephUrls = None,
     rdma_probes: RdmaProbes = None,
     prometheus_url: CollectedBy = None,
+    accounting: Accounting = None,
+    accounting_keep: AccountingKeep = "400d",
+    namespace: HomeNamespace = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Cluster = "default",
     node: NodeName = None,
@@ -111,6 +123,8 @@ def run_collector(
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
     With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
+
+    With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
     with --nvml its GPUs. Needs neither documents nor the API server.
@@ -137,6 +151,9 @@ def run_collector(
             ceph_urls=tuple(ceph_url or ()),
             rdma_probes=rdma_probes,
             prometheus_url=prometheus_url,
+            accounting=accounting,
+            accounting_keep=accounting_keep,
+            namespace=namespace,
             listen=address,
             cluster=cluster,
             time_scale=time_scale,

@@ -1,13 +1,14 @@
 """One look at a cluster for a verb that reads: picture, site (documents or inferred), snapshot, GPU readings.
 
-Reads only, and remembers nothing: waits are what the objects still tell, a lower bound for work that was evicted.
+Reads only, and remembers nothing: without a history waits are what the objects still tell, a lower bound for work that
+was evicted.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from collector.assemble.assemble import assemble
@@ -34,6 +35,8 @@ class Where:
     context: str | None = None
     prometheus_url: str | None = None
     config: Sequence[Path] = ()
+    clocks: WaitClocks = field(default_factory=WaitClocks)
+    """What is known of waits before this look."""
 
     def connection(self) -> KubernetesApi:
         """A connection to the API server. Raises CredentialsProblem."""
@@ -81,7 +84,7 @@ def view_of(where: Where, api: KubernetesApi | None = None) -> View:
     picture = with_known_namespaces(look_once(connection, now))
     inferred = infer_site(picture, cluster) if site is None else None
     agreed = site or (inferred.site if inferred else Site(cluster, (), (), ()))
-    snapshot = with_reasons(assemble(picture, agreed, Evidence(), WaitClocks(), now)[0], picture)
+    snapshot = with_reasons(assemble(picture, agreed, Evidence(), where.clocks, now)[0], picture)
     snapshot = without_invention(snapshot, picture)
     return View(
         server=connection.server,

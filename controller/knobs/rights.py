@@ -42,6 +42,11 @@ def volume_rules() -> list[Rule]:
     return [{"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": _READ}]
 
 
+def history_rules() -> list[Rule]:
+    """What a collector that keeps the history reads in the home namespace: changes of the policy."""
+    return [{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["trimtab-ledger"], "verbs": ["get"]}]
+
+
 def steering_rules(own_cohorts: Sequence[str], ceiling: Mode) -> list[Rule]:
     """What the controller may write cluster-wide: its own Cohorts, and in Observe nothing."""
     if ceiling is Mode.OBSERVE or not own_cohorts:

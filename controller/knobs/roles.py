@@ -18,6 +18,7 @@ from controller.knobs.own import Baseline
 from controller.knobs.rights import (
     Rule,
     cap_rules,
+    history_rules,
     home_rules,
     janitor_rules,
     reading_rules,
@@ -54,15 +55,19 @@ def owned_in(site: Site) -> Owned:
     return Owned(tuple(cohorts), tuple(cap.namespace for cap in caps_for(site)))
 
 
-def role_manifests(namespace: str, owned: Owned, ceiling: Mode, *, ceph: bool = False) -> list[Manifest]:
+def role_manifests(
+    namespace: str, owned: Owned, ceiling: Mode, *, ceph: bool = False, history: bool = False
+) -> list[Manifest]:
     """All objects that give each program its rights, and nobody more.
 
-    `namespace`: where Trimtab lives. `ceph`: whether the collector reads Ceph, and therefore volumes.
+    `namespace`: where Trimtab lives. `ceph`: whether the collector reads Ceph, and therefore volumes. `history`:
+    whether it keeps the history, and therefore reads the ledger.
     """
     return [
         *(_account(namespace, program) for program in PROGRAMS),
         *_granted(namespace, None, "reader", reading_rules(), PROGRAMS),
         *(_granted(namespace, None, "volumes", volume_rules(), ("collector",)) if ceph else ()),
+        *(_granted(namespace, namespace, "collector", history_rules(), ("collector",)) if history else ()),
         *_granted(namespace, namespace, "controller", home_rules(ceiling), ("controller",)),
         *_granted(namespace, namespace, "janitor", janitor_rules(), ("janitor",)),
         *_steering(namespace, owned, ("janitor",) if ceiling is Mode.OBSERVE else ("controller", "janitor")),

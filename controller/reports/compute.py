@@ -8,6 +8,7 @@ from collector.model.reading import Reading
 from collector.model.tenancy import Site
 from controller.policy.ledger import Ledger
 from controller.reports.changes import change_lines, what_is_forgotten
+from controller.reports.history import Told, history_part
 from controller.reports.model import ReportModel, Window
 from controller.reports.pools import History, pool_split
 from controller.reports.samples import Samples
@@ -24,6 +25,8 @@ class Sources:
     ledger: Reading[Ledger]
     site: Site | None = None
     """None: no documents were given, hence no promises."""
+    told: Told | None = None
+    """The history of workloads, where one is kept."""
 
 
 def report_of(sources: Sources, window: Window, made_at: float, program_version: str) -> ReportModel:
@@ -47,4 +50,5 @@ def report_of(sources: Sources, window: Window, made_at: float, program_version:
         tenants=tenants,
         changes=changes,
         changes_note=note,
+        history=None if sources.told is None else history_part(sources.told, window),
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from collector.accounting.schema.hours import PoolHours, Span
 from collector.model.reading import Reading
 
 
@@ -175,6 +176,38 @@ class ChangeLine:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictionEdge:
+    """How often work of one tenant took the place of another's."""
+
+    victim: str
+    by: str
+    """"" where nobody can tell."""
+    count: int
+    gpu_hours: float
+    """What the victims had run since they were last Ready: lost, but for checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPart:
+    """What the history of workloads says of the window, counted apart from the samples."""
+
+    pools: tuple[PoolHours, ...]
+    gaps: tuple[Span, ...]
+    """In these nobody looked."""
+    evictions: tuple[EvictionEdge, ...]
+    """Most GPU-hours first."""
+    finished: int
+    failed: int
+    gone: int
+    """Objects that went without an end."""
+
+    @property
+    def gap_hours(self) -> float:
+        """All of them together."""
+        return sum(gap.hours for gap in self.gaps)
+
+
+@dataclass(frozen=True, slots=True)
 class ReportModel:
     """The whole report."""
 
@@ -190,3 +223,5 @@ class ReportModel:
     tenants: tuple[TenantReport, ...]
     changes: Reading[tuple[ChangeLine, ...]]
     changes_note: str = ""
+    history: HistoryPart | None = None
+    """None: no history was given."""

@@ -8,7 +8,7 @@ import orjson
 
 from collector.model.quantities import format_time
 from collector.model.reading import Known, Reading, Unknown
-from controller.reports.model import ChangeLine, PoolSplit, ReportModel, TenantReport, TenantUse
+from controller.reports.model import ChangeLine, HistoryPart, PoolSplit, ReportModel, TenantReport, TenantUse
 
 SCHEMA_VERSION: Final = 1
 """Raised when a key changes its meaning or goes away; new keys do not raise it."""
@@ -37,6 +37,7 @@ def report_json(report: ReportModel) -> str:
         "tenants": [_tenant(tenant) for tenant in report.tenants],
         **_changes(report.changes),
         "changes_note": report.changes_note or None,
+        "accounting": None if report.history is None else _history(report.history),
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n"
 
@@ -119,6 +120,47 @@ def _change(change: ChangeLine) -> dict[str, Any]:
         "verdict_reason": change.verdict_reason or None,
         "stage": change.stage,
         "ended_at": format_time(change.ended_at) if change.ended_at is not None else None,
+    }
+
+
+def _history(history: HistoryPart) -> dict[str, Any]:
+    return {
+        "pools": [
+            {
+                "pool": pool.pool,
+                "capacity_gpu_hours": _rounded(pool.capacity),
+                "held_gpu_hours": _rounded(pool.held),
+                "held_not_known_gpu_hours": _rounded(pool.unknown),
+                "free_gpu_hours": _rounded(pool.free),
+                "not_seen_gpu_hours": _rounded(pool.not_seen),
+                "beyond_capacity_gpu_hours": _rounded(pool.beyond),
+                "difference_gpu_hours": _rounded(pool.difference),
+                "tenants": [
+                    {
+                        "tenant": name,
+                        "running_gpu_hours": _rounded(hours.running),
+                        "starting_gpu_hours": _rounded(hours.starting),
+                        "held_not_known_gpu_hours": _rounded(hours.unknown),
+                    }
+                    for name, hours in pool.tenants.items()
+                ],
+            }
+            for pool in history.pools
+        ],
+        "gaps": [{"from": format_time(gap.begin), "to": format_time(gap.end)} for gap in history.gaps],
+        "gap_hours": _rounded(history.gap_hours),
+        "evictions": [
+            {
+                "tenant": edge.victim,
+                "by": edge.by or None,
+                "count": edge.count,
+                "ran_before_gpu_hours": _rounded(edge.gpu_hours),
+            }
+            for edge in history.evictions
+        ],
+        "finished": history.finished,
+        "failed": history.failed,
+        "gone": history.gone,
     }
 
 

@@ -35,6 +35,7 @@ from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
+from controller.runtime.keeping import Keeping
 
 _LOG = structlog.get_logger("trimtab.collector")
 _RESUBMISSION_SECONDS: Final = 1800.0
@@ -43,6 +44,8 @@ _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
 _CEPH_WINDOW_SECONDS: Final = 60.0
 _CEPH_STALL_SECONDS: Final = 30.0
+_KEEP_SECONDS: Final = 1.0
+_HISTORY_SECONDS: Final = 10.0
 _ROUNDS_PER_WINDOW: Final = 12
 """A window of fewer rounds would forget a device over one slow round."""
 
@@ -121,8 +124,10 @@ class Watch(PictureSource, Protocol):
 class Collecting:
     """The running collector. `run` returns when `stop` is set."""
 
-    def __init__(self, settings: CollectorSettings, configuration: Configuration, watch: Watch) -> None:
-        self._settings, self._configuration, self._watch = settings, configuration, watch
+    def __init__(
+        self, settings: CollectorSettings, configuration: Configuration, watch: Watch, keeping: Keeping | None = None
+    ) -> None:
+        self._settings, self._configuration, self._watch, self._keeping = settings, configuration, watch, keeping
         self._health = Health()
         self._told = _Told()
         self._scraper = Scraper(settings.scrape_limits)
@@ -137,6 +142,7 @@ class Collecting:
             clock=time.time,
             clocks=WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale),
             published=Published(settings.cluster),
+            history=None if keeping is None else keeping.recorder,
         )
         registry = CollectorRegistry()
         registry.register(
@@ -171,6 +177,8 @@ class Collecting:
             # A kind that was not read yet looks like one without objects: no tick before all are settled.
             while not stop.is_set() and not self._watch.wait_ready(0.2):
                 continue
+            if self._keeping is not None:  # waits of before are known from the first tick on, if they can be
+                self._keeping.recorder.settled.wait(_HISTORY_SECONDS)
             while not stop.is_set():
                 self._tick()
                 stop.wait(self._settings.tick_seconds)
@@ -178,6 +186,8 @@ class Collecting:
             self._prober.close()
             for helper in helpers:
                 helper.stop()
+            if self._keeping is not None:
+                self._tell_keeping(self._keeping.close())
             self._watch.stop()
             self.server.stop()
             self._scraper.close()
@@ -197,6 +207,8 @@ class Collecting:
         if self._settings.prometheus_url is not None:
             asked = Prometheus(self._settings.prometheus_url)
             helpers.append(Repeated("own-series", self._settings.gpu_seconds * 2, lambda: self._check_arrival(asked)))
+        if self._keeping is not None:
+            helpers.append(Repeated("accounting", _KEEP_SECONDS, self._keep))
         return helpers
 
     def _tick(self) -> None:
@@ -222,6 +234,15 @@ class Collecting:
     def _probe_rdma(self) -> None:
         self._told.say("rdma probe", self._fabric.read())
 
+    def _keep(self) -> None:
+        if self._keeping is not None:
+            self._tell_keeping(self._keeping.write())
+
+    def _tell_keeping(self, problems: Mapping[str, str]) -> None:
+        for place in problems:
+            self._health.error("accounting", "", place)
+        self._told.say("accounting", problems, "not kept", "kept again")
+
     def _check_arrival(self, prometheus: Prometheus) -> None:
         snapshot = self._role.published.snapshot
         if snapshot is None:
@@ -243,13 +264,19 @@ class _Told:
     def __init__(self) -> None:
         self._open: dict[str, Mapping[str, str]] = {}
 
-    def say(self, what: str, problems: Mapping[str, str]) -> None:
+    def say(
+        self,
+        what: str,
+        problems: Mapping[str, str],
+        begun: str = "can not be read",
+        over: str = "can be read again",
+    ) -> None:
         """`problems`: what it is about → sentence. Each `what` is said by one thread only."""
         before = self._open.get(what, {})
         for place, sentence in problems.items():
             if place not in before:
-                _LOG.warning("can not be read", what=what, reason=sentence)
+                _LOG.warning(begun, what=what, reason=sentence)
         for place, sentence in before.items():
             if place not in problems:
-                _LOG.info("can be read again", what=what, was=sentence)
+                _LOG.info(over, what=what, was=sentence)
         self._open[what] = dict(problems)

@@ -33,7 +33,11 @@ WHOLE: dict[str, Any] = {
     "baseline": BASELINE,
     "timeScale": 60,
     "controller": {"maxMode": "Enforce", "doorbell": {"existingSecret": "trimtab-doorbell"}, "extraArgs": ["--help"]},
-    "collector": {"gpuExporters": ["http://node-1:9400/metrics"], "cephUrls": ["http://ceph-mgr:9283/metrics"]},
+    "collector": {
+        "gpuExporters": ["http://node-1:9400/metrics"],
+        "cephUrls": ["http://ceph-mgr:9283/metrics"],
+        "accounting": {"enabled": True, "persistence": {"storageClass": "local-path"}},
+    },
     "node": {"enabled": True, "nvml": True, "runtimeClassName": "nvidia", "nodeSelector": {"gpu": "yes"}},
     "pods": {
         "annotations": {"note": "yes"},
@@ -52,6 +56,8 @@ TOGGLES: dict[str, dict[str, Any]] = {
     "as it comes": {},
     "everything": WHOLE,
     "own documents": {"existingDocuments": "our-documents"},
+    "history in a pod's own file": {"collector": {"accounting": {"enabled": True, "persistence": {"enabled": False}}}},
+    "history in PostgreSQL": {"collector": {"accounting": {"enabled": True, "existingSecret": "trimtab-history"}}},
     "no collector": {"collector": {"enabled": False}},
     "nodes": {"node": {"enabled": True}},
     "no janitor": {"janitor": {"enabled": False}},

@@ -13,7 +13,15 @@ from alerts.render.alertmanager import DOORBELL_URL
 from controller.api.documents import parse_documents
 from controller.api.policy import Mode
 from controller.knobs.own import read_baseline
-from controller.knobs.rights import cap_rules, home_rules, janitor_rules, reading_rules, steering_rules, volume_rules
+from controller.knobs.rights import (
+    cap_rules,
+    history_rules,
+    home_rules,
+    janitor_rules,
+    reading_rules,
+    steering_rules,
+    volume_rules,
+)
 from controller.knobs.roles import role_manifests
 from tests.integration.chart_values import BASELINE, DOCUMENTS, HOME, OWNED, TOGGLES, WHOLE, at
 from tests.testbed.api import Manifest
@@ -64,6 +72,9 @@ def test_a_toggle_takes_away_or_adds_just_its_objects(helm: Helm) -> None:
         ("ClusterRoleBinding", "trimtab-volumes"),
         ("Role", "trimtab-cap"),
         ("RoleBinding", "trimtab-cap"),
+        ("Role", "trimtab-collector"),
+        ("RoleBinding", "trimtab-collector"),
+        ("PersistentVolumeClaim", "trimtab-history"),
     }
     assert ("Job", "trimtab-uninstall") not in kinds({**WHOLE, "uninstall": {"revert": False}})
     assert ("Job", "trimtab-uninstall") not in kinds(at("Observe")), "in Observe there is nothing to undo"
@@ -210,16 +221,43 @@ def test_nvml_is_asked_where_a_site_says_so_alone(helm: Helm) -> None:
 
 
 def test_a_collector_that_reads_ceph_may_read_volumes_too(helm: Helm) -> None:
-    assert rights_of(helm.render(WHOLE), "collector") == {None: [*reading_rules(), *volume_rules()]}
+    rights = rights_of(
+        helm.render(at("Observe", collector={"cephUrls": ["http://ceph-mgr:9283/metrics"]})), "collector"
+    )
+    assert rights == {None: [*reading_rules(), *volume_rules()]}
+
+
+def test_a_collector_that_keeps_the_history_may_read_the_ledger_and_has_somewhere_to_write(helm: Helm) -> None:
+    manifests = helm.render(TOGGLES["history in a pod's own file"])
+    assert rights_of(manifests, "collector") == {None: reading_rules(), HOME: history_rules()}
+    on_claim, in_pod, in_database = (
+        collector_of(helm.render(values))
+        for values in (WHOLE, TOGGLES["history in a pod's own file"], TOGGLES["history in PostgreSQL"])
+    )
+    for spec, volume in ((on_claim, "persistentVolumeClaim"), (in_pod, "emptyDir")):
+        (mounted,) = [one for one in spec["volumes"] if one["name"] == "history"]
+        assert volume in mounted
+        assert "--accounting=/var/lib/trimtab/history.db" in spec["containers"][0]["args"]
+    assert [one["name"] for one in in_database["volumes"]] == ["documents", "tmp"]
+    (variable,) = in_database["containers"][0]["env"]
+    assert variable["name"] == "TRIMTAB_ACCOUNTING", "a password stands in no argument"
+    assert not any(word.startswith("--accounting=") for word in in_database["containers"][0]["args"])
+
+
+def collector_of(manifests: list[Manifest]) -> Manifest:
+    """The spec of the collector's pod."""
+    (found,) = [one for one in of_kind(manifests, "Deployment") if one["metadata"]["name"] == "trimtab-collector"]
+    spec: Manifest = found["spec"]["template"]["spec"]
+    return spec
 
 
 @pytest.mark.parametrize("ceph", [[], ["http://ceph-mgr:9283/metrics"]])
 @pytest.mark.parametrize("mode", list(Mode))
 def test_the_chart_and_render_rbac_make_the_same_objects(helm: Helm, mode: Mode, ceph: list[str]) -> None:
     kinds = ("ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
-    values = at(mode.word, collector={"cephUrls": ceph})
+    values = at(mode.word, collector={"cephUrls": ceph, "accounting": {"enabled": bool(ceph)}})
     rendered = {key_of(one): one for one in helm.render(values) if one["kind"] in kinds}
-    expected = {key_of(one): one for one in role_manifests(HOME, OWNED, mode, ceph=bool(ceph))}
+    expected = {key_of(one): one for one in role_manifests(HOME, OWNED, mode, ceph=bool(ceph), history=bool(ceph))}
     assert rendered.keys() == expected.keys()
     for key, manifest in expected.items():
         del rendered[key]["metadata"]["labels"]

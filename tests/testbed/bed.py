@@ -17,6 +17,7 @@ from tests.testbed.kueue import Kueue
 from tests.testbed.kwok import Kwok
 from tests.testbed.monitoring import Alertmanager, Prometheus
 from tests.testbed.place import Place
+from tests.testbed.postgres import Postgres
 from tests.testbed.ucx import Ucx
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -28,6 +29,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "prometheus": (),
     "ceph": (),
     "ucx": (),
+    "postgres": (),
 }
 
 
@@ -116,6 +118,11 @@ class Testbed:
         """Two hosts on one slow link, with a noisy neighbour."""
         return Ucx(self._place("ucx"))
 
+    @cached_property
+    def postgres(self) -> Postgres:
+        """A database server."""
+        return Postgres(self._place("postgres"))
+
     def part(self, name: str) -> Part:
         """The part of that name, running or not; raises UnknownPart."""
         parts: Mapping[str, Part] = {
@@ -127,6 +134,7 @@ class Testbed:
             "alertmanager": self.alertmanager,
             "ceph": self.ceph,
             "ucx": self.ucx,
+            "postgres": self.postgres,
         }
         if name not in parts:
             raise UnknownPart(f"no part {name!r}; there are {', '.join(NEEDS)}")

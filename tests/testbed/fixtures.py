@@ -48,6 +48,12 @@ def storage(testbed: Testbed) -> Testbed:
 
 
 @pytest.fixture(scope="session")
+def database(testbed: Testbed) -> Testbed:
+    """The testbed with PostgreSQL running."""
+    return _started(testbed, "postgres")
+
+
+@pytest.fixture(scope="session")
 def fabric(testbed: Testbed) -> Testbed:
     """The testbed with two hosts on one slow link."""
     return _started(testbed, "ucx")

@@ -62,10 +62,13 @@ class DebianPart:
     name: str
     binaries: tuple[str, ...]
     package: str
+    folders: str = ""
+    """Glob of folders that are looked into as well: some packages keep servers off PATH."""
 
     def binary(self, name: str) -> Path:
         """Where a program of the part is; raises PartMissing naming the package."""
-        found = shutil.which(name)
+        aside = sorted(Path("/").glob(f"{self.folders}/{name}")) if self.folders else []
+        found = shutil.which(name) or (aside[-1] if aside else None)
         if found is None:
             raise PartMissing(
                 f"{self.name}: no {name} on PATH; as root: apt-get install --no-install-recommends {self.package}"
@@ -128,6 +131,7 @@ CEPH = DebianPart(
     "ceph-mon ceph-mgr ceph-osd ceph-common python3-rados python3-rbd",
 )
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
+POSTGRESQL = DebianPart("postgresql", ("initdb", "postgres"), "postgresql", "usr/lib/postgresql/*/bin")
 UCX = DebianPart("ucx", ("ucx_perftest",), "ucx-utils")
 IPROUTE = DebianPart("ucx", ("ip", "ss"), "iproute2")
 IPERF = DebianPart("ucx", ("iperf3",), "iperf3")

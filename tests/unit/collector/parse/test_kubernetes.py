@@ -153,7 +153,15 @@ def test_a_waiting_job() -> None:
 @pytest.mark.parametrize("kind", ["Complete", "Failed"])
 def test_a_job_is_finished_when_it_completed_or_failed(kind: str) -> None:
     condition = {"type": kind, "status": "True", "lastTransitionTime": CREATED}
-    assert kubernetes.job(changed(JOB, "status.conditions", [condition])).finished_at == CREATED_SECONDS
+    job = kubernetes.job(changed(JOB, "status.conditions", [condition]))
+    assert (job.finished_at, job.failed) == (CREATED_SECONDS, kind == "Failed")
+
+
+def test_a_job_tells_what_its_name_was_generated_from() -> None:
+    assert (kubernetes.job(JOB).stem, kubernetes.job(changed(JOB, "metadata.generateName", "sweep-")).stem) == (
+        "",
+        "sweep-",
+    )
 
 
 def test_a_template_keeps_its_fingerprint_when_controllers_write_into_it() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
+from collector.accounting.schema.rows import State, Transition
 from collector.model.snapshot import Work
 from collector.model.tenancy import Tenant
 from collector.sources.errors import Forbidden, NotFound
@@ -199,3 +201,19 @@ def test_work_of_nobody_can_be_explained() -> None:
     maker.pod("nobody", "second", None, gpus=4, age=60.0)
     view = _view(maker)
     assert _facts(view, "nobody/second").help == ("Nodes have room for 0 of 1 pod of 4 GPUs now (0 GPUs free in all).",)
+
+
+def test_what_happened_to_a_workload_is_told_where_a_history_is_kept() -> None:
+    rows = (
+        Transition(
+            "c1", "u", 1, NOW - 60, State.EVICTED, "k", "vision", "eval", "Job", "vision", "", "h100", "", 8, 1,
+            evicted_by="nlp", why="Preempted", waited_seconds=125.0, waited_is_lower_bound=True,
+            seen_before=NOW - 120, unseen=2,
+        ),
+    )  # fmt: skip
+    facts = replace(_facts(_view(), "vision/eval"), history=rows)
+    told = " ".join(_text(work_screen(facts, _view())).split())
+    assert "What happened to it" in told
+    assert "evicted 8 ≥ 2m 5s vision/eval by nlp Preempted; at some time after 2025-06-15" in told
+    assert "2 changes before it were not seen" in told
+    assert "What happened to it" not in _text(work_screen(_facts(_view(), "vision/eval"), _view()))

@@ -159,6 +159,10 @@ def run_collector(
             time_scale=time_scale,
         )
         program = cluster_program(options)
+    _run(program, listen)
+
+
+def _run(program: Program, listen: str) -> None:
     stop = stop_event()
     log_as_json()  # what a person must correct was told in sentences; from now on machines read
     try:

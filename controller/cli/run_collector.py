@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import socket
 import threading
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Protocol, TypeAlias
 
 import typer
 
-from collector.exporter.http import ListenError
+from collector.exporter.http import Address, ListenError
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Accounting, AccountingKeep, Cluster, Context, Kubeconfig, MaxModeNotNeeded, TimeScale
 from controller.cli.stopping import stop_event
@@ -133,33 +134,43 @@ def run_collector(
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
-    address = listen_address(listen)
-    program: Program
+    at = _At(listen_address(listen), cluster, time_scale)
     if role is Role.NODE:
-        from controller.runtime.node_collecting import NodeCollecting, NodeSettings
+        return _run(_node_program(at, node, sysfs, nvml), listen)
+    from controller.cli.run_cluster_role import ClusterOptions, cluster_program
 
-        name, sys_folder = node or socket.gethostname(), sysfs or Path("/sys")
-        program = NodeCollecting(NodeSettings(cluster, name, address, sys_folder, nvml, time_scale))
-    else:
-        from controller.cli.run_cluster_role import ClusterOptions, cluster_program
+    options = ClusterOptions(
+        config=tuple(config or ()),
+        kubeconfig=kubeconfig,
+        context=context,
+        gpu_exporters=tuple(gpu_exporter or ()),
+        ceph_urls=tuple(ceph_url or ()),
+        rdma_probes=rdma_probes,
+        prometheus_url=prometheus_url,
+        accounting=accounting,
+        accounting_keep=accounting_keep,
+        namespace=namespace,
+        listen=at.listen,
+        cluster=cluster,
+        time_scale=time_scale,
+    )
+    return _run(cluster_program(options), listen)
 
-        options = ClusterOptions(
-            config=tuple(config or ()),
-            kubeconfig=kubeconfig,
-            context=context,
-            gpu_exporters=tuple(gpu_exporter or ()),
-            ceph_urls=tuple(ceph_url or ()),
-            rdma_probes=rdma_probes,
-            prometheus_url=prometheus_url,
-            accounting=accounting,
-            accounting_keep=accounting_keep,
-            namespace=namespace,
-            listen=address,
-            cluster=cluster,
-            time_scale=time_scale,
-        )
-        program = cluster_program(options)
-    _run(program, listen)
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """What both roles have."""
+
+    listen: Address
+    cluster: str
+    time_scale: float
+
+
+def _node_program(at: _At, node: str | None, sysfs: Path | None, nvml: bool) -> Program:
+    from controller.runtime.node_collecting import NodeCollecting, NodeSettings
+
+    name, folder = node or socket.gethostname(), sysfs or Path("/sys")
+    return NodeCollecting(NodeSettings(at.cluster, name, at.listen, folder, nvml, at.time_scale))
 
 
 def _run(program: Program, listen: str) -> None:

@@ -1,4 +1,4 @@
-"""Agreements and snapshots for tests: what was promised to whom, and one look at a picture of tests.pictures."""
+"""Agreements, changes and snapshots for tests: what was promised to whom, and one look at a tests.pictures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collector.assemble.clocks import WaitClocks
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence, Snapshot, TenantPool, Work
 from collector.model.tenancy import Engine, Entitlement, Members, Pool, Site, SizeClass, Tenant, Tier
+from controller.policy.change import Change, Forecast
 from tests.pictures import GPU, NOW, PRODUCT, PictureMaker
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -29,6 +30,25 @@ def agreed(name: str, guarantee: int, floating: int = 0, *, tier: str = "standar
 def site_of(*tenants: Tenant, pools: tuple[Pool, ...] = (H100,)) -> Site:
     """What was agreed on one cluster."""
     return Site("test", pools, TIERS, tenants)
+
+
+def a_change(**fields: Any) -> Change:
+    """A change that was just decided: eight lent GPUs to vision. `fields`: what of it the test is about."""
+    usual: dict[str, Any] = {
+        "id": "c1",
+        "policy": "default",
+        "tenant": "vision",
+        "pool": "h100",
+        "source": "trimtab-shared",
+        "destination": "trimtab-vision",
+        "amount": 8,
+        "reason": "why",
+        "finding": "what",
+        "forecast": Forecast((), NOW),
+        "created_at": NOW,
+        "expires_at": NOW + HOUR,
+    }
+    return Change(**usual | fields)
 
 
 def look(

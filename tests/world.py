@@ -235,7 +235,7 @@ class Steering:
     kept: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     """Own object → code with which the API server refuses to write it."""
-    refused_in_preview: set[str] = field(default_factory=set)
+    refused_in_preview: dict[str, str] = field(default_factory=dict)
     fuse: Fuse = field(default_factory=Fuse)
     writes: list[tuple[str, int]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -245,7 +245,7 @@ class Steering:
     def tick(self) -> Outcome:
         """Look, decide, act."""
         picture, (snapshot, targets) = self.world.picture(), self.look()
-        ledger = replace(self.ledger, confirmations=self._memory.confirmations)
+        ledger = replace(self._memory, changes=self.ledger.changes)
         for change in adopted(ledger.changes, own.marks(self.world.baseline, picture), snapshot.taken_at):
             ledger = ledger.with_change(change)
         outcome = decide(snapshot, self.policy, self.ceiling, ledger, targets)
@@ -301,7 +301,7 @@ class Steering:
         """Part of `Actuator`."""
         name = _name(path, manifest)
         if name in self.refused_in_preview:
-            raise ApplyError(name, "REJECTED", "the webhook says no")
+            raise ApplyError(name, self.refused_in_preview[name], "the webhook says no")
 
     def apply(self, path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Part of `Actuator`."""
@@ -315,6 +315,10 @@ class Steering:
         self.written(before)
         self.fuse.burn(done=True)
         return answer
+
+    def shown(self, path: str) -> dict[str, Any]:
+        """Part of `Actuator`."""
+        raise AssertionError("nobody else writes in this world")
 
     def written(self, before: int) -> None:
         """What must hold after each single write. People may have put more there, `before`; we never do."""

@@ -25,8 +25,8 @@ def write_kept(root: Path, files: Mapping[str, str]) -> int:
 
 
 def _difference(path: Path, name: str, text: str) -> str:
-    kept = path.read_text(encoding="utf-8") if path.is_file() else ""
+    kept = path.read_bytes().decode() if path.is_file() else ""  # as it is: a text would hide its ends of lines
     lines = difflib.unified_diff(
-        kept.splitlines(), text.splitlines(), f"{name} (kept)", f"{name} (generated)", lineterm=""
+        kept.splitlines(keepends=True), text.splitlines(keepends=True), f"{name} (kept)", f"{name} (generated)"
     )
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -152,6 +152,11 @@ def edges_used(works: Iterable[Work], edges: Iterable[Edge]) -> tuple[Edge, ...]
     return tuple(sorted(edge for edge in edges if edge.source in nodes or edge.destination in nodes))
 
 
+def agreed_slow(slow: int, used: int) -> bool:
+    """Whether so many slow edges of those that a tenant uses are the network: one of several may be a busy host."""
+    return slow >= min(2, used) > 0
+
+
 def slow_edges_sentence(objective: str, ratios: Mapping[Edge, float]) -> str:
     """For a person: which edge is slowest, and by how much; without its full stop. Needs at least one."""
     edge, ratio = max(sorted(ratios.items()), key=lambda item: item[1])

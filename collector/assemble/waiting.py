@@ -149,6 +149,8 @@ def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Wo
 
 
 def _no_nodes(work: Work, state: PoolState, others: Mapping[str, int]) -> str:
+    if not state.nodes:
+        return "Its quota is free, and yet it waits: where free GPUs lie is not known; perhaps fragmentation."
     shape, free = f"{work.pods} x {work.gpus_per_pod}", state.free
     if free < work.gpus and others:
         return f"Its quota is free, but only {gpus_are(free)}, while {_borrowers(others)}: not reclaimed yet."

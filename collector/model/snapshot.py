@@ -237,6 +237,8 @@ class OtherKind(StrEnum):
     CEPH = "ceph"
     RDMA = "rdma"
     GPU_HEALTH = "gpu-health"
+    WORKLOAD = "workload"
+    """It holds its GPUs and makes no progress: a hung gang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +258,8 @@ class Evidence:
     idle_held: Mapping[tuple[str, str], Reading[float]] = field(default_factory=dict)
     other_causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     """Tenant → what is known to keep its work slow that is not scheduling."""
+    suspected: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    """Tenant → what may keep its work slow and has not lasted long enough to be known."""
     not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
     """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()

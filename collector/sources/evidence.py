@@ -18,7 +18,7 @@ from collector.model.snapshot import Evidence, OtherKind
 from collector.model.tenancy import Objective, ObjectiveKind, Site
 from collector.sources.errors import SourceError, TimedOut
 from collector.sources.fabric_evidence import FABRIC_SERIES, fabric_evidence
-from collector.sources.prometheus import VectorSample
+from collector.sources.prometheus import VectorSample, quoted
 from collector.sources.storage_evidence import STORAGE_SERIES, storage_evidence
 
 ENTITLED: Final = "trimtab_tenant_entitled_gpus"
@@ -79,6 +79,7 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
             tenant: storage.causes.get(tenant, ()) + fabric.causes.get(tenant, ())
             for tenant in (*storage.causes, *fabric.causes)
         },
+        suspected=fabric.suspected,
         not_ruled_out={
             kind: reason
             for kind, reason in ((OtherKind.CEPH, storage.unseen), (OtherKind.RDMA, fabric.unseen))
@@ -125,8 +126,7 @@ class _Look:
 
     def __init__(self, prometheus: Asked, cluster: str, now: float, limits: EvidenceLimits) -> None:
         self._prometheus, self._now, self._limits = prometheus, now, limits
-        escaped = cluster.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        self._matcher = f'{{cluster="{escaped}"}}'
+        self._matcher = f"{{cluster={quoted(cluster)}}}"
         self._deadline = time.monotonic() + limits.total_seconds
 
     def gaps(self, series: str, keys: Iterable[Key]) -> Iterable[str]:

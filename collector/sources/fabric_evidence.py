@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from collector.assemble.fabric import slow_edges_sentence
+from collector.assemble.fabric import agreed_slow, slow_edges_sentence
 from collector.model.fabric import Edge
 from collector.model.snapshot import OtherCause, OtherKind
 from collector.model.tenancy import Site
@@ -28,6 +28,8 @@ class FabricEvidence:
     """Tenants in trouble with their cause, and why nothing can be said now; None when it can, or nothing is watched."""
 
     causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    suspected: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    """Tenants with one slow edge among several: a busy host looks the same."""
     unseen: str | None = None
 
 
@@ -47,18 +49,20 @@ def fabric_evidence(samples: Iterable[VectorSample], site: Site) -> FabricEviden
             ratios = slow[sample.labels.get("tenant", ""), sample.labels.get("objective", "")]
             ratios[edge] = min(sample.value, ratios.get(edge, sample.value))
     unseen = f"no probe of its {len(probed)} edges succeeded lately" if probed and not measured else None
-    return FabricEvidence(dict(_causes(slow, site)), unseen)
+    return FabricEvidence(dict(_causes(slow, site, known=True)), dict(_causes(slow, site, known=False)), unseen)
 
 
 def _causes(
-    slow: Mapping[tuple[str, str], Mapping[Edge, float]], site: Site
+    ratios: Mapping[tuple[str, str], Mapping[Edge, float]], site: Site, *, known: bool
 ) -> Iterable[tuple[str, tuple[OtherCause, ...]]]:
+    """Those that enough edges agree on, or those that are only suspected."""
     for tenant in site.tenants:
-        sentences = [
-            slow_edges_sentence(objective.name, missed)
-            for objective in tenant.objectives
-            if (missed := {e: r for e, r in slow.get((tenant.name, objective.name), {}).items() if r > 1})
-        ]
+        sentences: list[str] = []
+        for objective in tenant.objectives:
+            used = ratios.get((tenant.name, objective.name), {})
+            missed = {edge: ratio for edge, ratio in used.items() if ratio > 1}
+            if missed and agreed_slow(len(missed), len(used)) is known:
+                sentences.append(slow_edges_sentence(objective.name, missed))
         if sentences:
             yield tenant.name, tuple(OtherCause(OtherKind.RDMA, sentence) for sentence in sentences)
 

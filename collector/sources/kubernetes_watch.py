@@ -55,13 +55,13 @@ class KindFollower:
         self._stream: EventStream | None = None
 
     def run(self, stop: threading.Event) -> None:
-        """Follow the kind until `stop` is set."""
-        try:
-            while not stop.is_set():
-                stop.wait(self.step(stop))
-        finally:
-            if not stop.is_set():
-                self.store.fail("the thread that follows it has died")
+        """Follow the kind until `stop` is set. The outermost frame of its thread: a mistake of ours does not end it."""
+        while not stop.is_set():
+            try:
+                pause_seconds = self.step(stop)
+            except Exception as mistake:
+                pause_seconds = self._pause_after_mistake(mistake)
+            stop.wait(pause_seconds)
 
     def step(self, stop: threading.Event) -> float:
         """List if it is time, then watch once. Returns the seconds to pause before the next step."""
@@ -107,6 +107,13 @@ class KindFollower:
         self._failures = 0
         # A server that ends each watch at once must not be asked in a circle.
         return 0.0 if self._clock() - opened_at > _SHORTEST_WATCH_SECONDS else _SHORTEST_WATCH_SECONDS
+
+    def _pause_after_mistake(self, mistake: Exception) -> float:
+        """What is known grows old, and is listed anew: half an event may have been taken."""
+        self._failures += 1
+        self._position = ""
+        self.store.fail(f"failed unexpectedly: {type(mistake).__name__}: {mistake}")
+        return self._settings.longest_pause_seconds
 
     def _pause_after(self, problem: SourceError | CredentialsProblem) -> float:
         lasting = self._failures >= _FAILURES_UNTIL_LIST

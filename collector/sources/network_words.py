@@ -1,4 +1,4 @@
-"""Why an exchange over the network broke, in plain words: without names, numbers and objects of libraries. No I/O."""
+"""Whom we asked and why it broke, in plain words: no secrets, no numbers and objects of libraries. No I/O."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import Final
 
 _NOISE: Final = re.compile(r"\[Errno -?\d+\] |\[SSL: \w+\] | \(_ssl\.c:\d+\)|^\w+\(.*\): |^<.*>: ")
 _OPENING: Final = "Failed to establish a new connection: "
+
+
+def shown_address(url: str) -> str:
+    """The address for people and logs: without the user and password that it may hold."""
+    scheme, colon, rest = url.partition("://")  # not by a parser: what is no address must be shown as well
+    place, slash, path = rest.partition("/")
+    return scheme + colon + place.rpartition("@")[2] + slash + path
 
 
 def network_words(failure: BaseException) -> str:

@@ -15,6 +15,7 @@ from prometheus_api_client import PrometheusConnect
 from urllib3.util.retry import Retry
 
 from collector.sources.errors import Malformed
+from collector.sources.network_words import shown_address
 from collector.sources.prometheus_session import BoundedSession, Partial, PrometheusLimits
 
 
@@ -35,16 +36,23 @@ class RangeSeries:
     points: tuple[tuple[float, float], ...]
 
 
+def quoted(text: str) -> str:
+    """A text as a string of PromQL, for the value of a label."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
 class Prometheus:
     """One server, such as http://prometheus:9090, or a path prefix below which /api/v1 is served."""
 
     def __init__(self, url: str, limits: PrometheusLimits | None = None) -> None:
-        self.url = url.rstrip("/")
+        self.url = shown_address(url).rstrip("/")
+        """For messages, without a password."""
         self._limits = limits or PrometheusLimits()
         self._session = BoundedSession(self._limits)
         # GET: the library sends parameters in the address with either method, so POST would win nothing.
         self._client = PrometheusConnect(
-            self.url, retry=Retry(0, read=False), session=self._session, timeout=self._limits.total_seconds
+            url.rstrip("/"), retry=Retry(0, read=False), session=self._session, timeout=self._limits.total_seconds
         )
 
     def instant(self, query: str, at: float | None = None) -> Sequence[VectorSample]:

@@ -34,7 +34,7 @@ from urllib3.exceptions import (
 )
 
 from collector.sources.bounded_body import BodyTooLargeError, BodyTooSlowError, read_body
-from collector.sources.network_words import network_words
+from collector.sources.network_words import network_words, shown_address
 
 _ACCEPT: Final = "text/plain;version=0.0.4,text/plain;q=0.5"
 _TEXT_TYPES: Final = frozenset({"", "text/plain", "application/openmetrics-text", "application/octet-stream"})
@@ -106,20 +106,20 @@ class Scraper:
 
     def scrape(self, url: str) -> Scrape | ScrapeFailed:
         """The text of one target, or what went wrong."""
-        started = time.monotonic()
+        started, shown = time.monotonic(), shown_address(url)
         try:
             body = self._body(url, started + self._limits.total_seconds)
         except _Refused as refused:
-            return ScrapeFailed(refused.fault, f"{url}: {refused.sentence}")
+            return ScrapeFailed(refused.fault, f"{shown}: {refused.sentence}")
         except BodyTooLargeError as error:
-            return ScrapeFailed(ScrapeFault.TOO_LARGE, f"{url}: {error}")
+            return ScrapeFailed(ScrapeFault.TOO_LARGE, f"{shown}: {error}")
         except BodyTooSlowError as error:
-            return ScrapeFailed(ScrapeFault.TIMEOUT, f"{url}: {error} ({self._limits.total_seconds:g} s)")
+            return ScrapeFailed(ScrapeFault.TIMEOUT, f"{shown}: {error} ({self._limits.total_seconds:g} s)")
         except (HTTPError, OSError) as error:
-            return ScrapeFailed(_fault_of(error), f"{url}: {network_words(error)}")
+            return ScrapeFailed(_fault_of(error), f"{shown}: {network_words(error)}")
         problem = _problem_of(body, self._limits.whole_last_line)
         if isinstance(problem, ScrapeFailed):
-            return ScrapeFailed(problem.fault, f"{url}: {problem.sentence}")
+            return ScrapeFailed(problem.fault, f"{shown}: {problem.sentence}")
         return Scrape(problem, time.monotonic() - started)
 
     def scrape_all(self, urls: Iterable[str]) -> Mapping[str, Scrape | ScrapeFailed]:

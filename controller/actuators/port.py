@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+OUTDATED = "OUTDATED"
+"""Code of the ApplyError of a manifest that names a version which the object has no more."""
+
 
 class Actuator(Protocol):
     """Writes one own object."""
@@ -13,7 +16,13 @@ class Actuator(Protocol):
         """Ask the other side whether it would take the manifest. Raises ApplyError when not."""
 
     def apply(self, path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """Write the manifest; the object as it stands afterwards. Raises ApplyError."""
+        """Write the manifest; the object as it stands afterwards. Raises ApplyError.
+
+        A manifest that names a `resourceVersion` is written over that version only (OUTDATED).
+        """
+
+    def shown(self, path: str) -> dict[str, Any]:
+        """The object as it stands now. Raises ApplyError."""
 
 
 class NoWrites:
@@ -25,3 +34,7 @@ class NoWrites:
     def apply(self, path: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Give the manifest back as if it were the object: would-be levels, for plans."""
         return dict(manifest)
+
+    def shown(self, path: str) -> dict[str, Any]:
+        """Nothing to look at: no apply of this actuator is ever too late."""
+        return {}

@@ -46,6 +46,10 @@ class SandboxActuator:
         answer["metadata"] |= {"resourceVersion": str(version), "managedFields": [owned]}
         return answer
 
+    def shown(self, path: str) -> dict[str, Any]:
+        """No object changes between a look and an apply here: a simulated cluster has one thread."""
+        raise ApplyError(path.rsplit("/", 1)[-1], "NOT_SERVED", "the simulated cluster shows its objects in pictures")
+
     def _read(self, path: str, manifest: Mapping[str, Any]) -> Cohort:
         """The Cohort that is asked for. It must exist, and keep its place and its one flavor."""
         name = path.rsplit("/", 1)[-1]

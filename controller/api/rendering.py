@@ -5,7 +5,9 @@ The text reads back as the same values (`parse_documents`). Nothing here decides
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 import yaml
@@ -28,13 +30,31 @@ def render_policy(site: Site, policy: Policy, oldest_head_seconds: Mapping[str, 
     `oldest_head_seconds` is tier → limit, as in `Documents`.
     """
     heads = oldest_head_seconds or {}
-    budgets, cadence, revert = policy.budgets, policy.cadence, policy.revert
+    settings = _settings(policy)
     spec = {
-        "mode": policy.mode.word,
-        "paused": policy.paused,
+        "mode": settings.pop("mode"),
+        "paused": settings.pop("paused"),
         "targets": {"tenants": list(policy.targets.tenants), "pools": list(policy.targets.pools)},
         "pools": [_pool(pool) for pool in site.pools],
         "tiers": [_tier(tier, heads.get(tier.name)) for tier in site.tiers],
+        **settings,
+    }
+    return _text([_document("Policy", policy.name, spec)])
+
+
+def policy_digest(policy: Policy) -> str:
+    """SHA-256 (hex) of what a Policy says about how to decide: without tiers, targets, pools and tick."""
+    settings = _settings(policy)
+    del settings["cadence"]["tick"]
+    return sha256(json.dumps(settings, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _settings(policy: Policy) -> dict[str, Any]:
+    """What does not depend on the site."""
+    budgets, cadence, revert = policy.budgets, policy.cadence, policy.revert
+    return {
+        "mode": policy.mode.word,
+        "paused": policy.paused,
         "strategies": list(policy.strategies),
         "budgets": {
             "changesPerDay": budgets.changes_per_day,
@@ -49,7 +69,6 @@ def render_policy(site: Site, policy: Policy, oldest_head_seconds: Mapping[str, 
         },
         "revert": {"style": revert.style.value, "ttl": duration_text(revert.ttl_seconds)},
     }
-    return _text([_document("Policy", policy.name, spec)])
 
 
 def _text(documents: Iterable[dict[str, Any]]) -> str:

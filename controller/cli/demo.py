@@ -29,7 +29,7 @@ from controller.demo.replay import replayed
 from controller.demo.scenery import DEMO_SITE, Scenery
 from controller.demo.story import Story, arranged
 from controller.demo.summary import Summary
-from controller.traces.philly_csv import read_trace
+from controller.traces.read import read_trace
 
 _LOOK_SECONDS = 0.5
 _HIGHEST_TIME_SCALE = 600.0
@@ -57,8 +57,8 @@ TraceFile: TypeAlias = Annotated[
     typer.Option(
         "--trace",
         parser=path_for("--trace"),
-        help="Replay this trace instead of generated work: CSV, plain or gzip, with the columns timestamp (ISO, "
-        "such as 2017-10-09 07:01:55), duration (seconds), num_gpus, cluster (who submitted).",
+        help="Replay this trace instead of generated work: a CSV as for trimtab simulate, plain or gzip: tenant, "
+        "submitted (ISO, such as 2017-10-09 07:01:55), run_seconds, gpus; or a published trace.",
         metavar="FILE",
     ),
 ]

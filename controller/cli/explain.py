@@ -11,12 +11,12 @@ from rich.console import RenderableType
 
 from collector.accounting.schema.rows import Transition
 from collector.model.snapshot import Work
-from collector.sources.kubernetes_api import KubernetesApi
 from controller.api.errors import InputError
 from controller.cli.accounting_store import History
 from controller.cli.accounting_text import row_record
 from controller.cli.explain_facts import tenant_facts, work_facts
 from controller.cli.explain_screen import change_screen, past_screen, tenant_screen, work_screen
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.not_known import gap_section
 from controller.cli.options import Accounting, Config, Context, Format, Kubeconfig, PrometheusUrl
 from controller.cli.output import FINDINGS, OK, Output, console, print_json
@@ -26,6 +26,7 @@ from controller.cli.values import cluster_for, words_for
 from controller.cli.view import View, Where, view_of
 from controller.policy.change import Change
 from controller.policy.ledger_text import change_document
+from controller.runtime.ledger_store import LedgerStore
 
 
 def explain(
@@ -41,6 +42,7 @@ def explain(
     context: Context = None,
     prometheus_url: PrometheusUrl = None,
     config: Config = None,
+    namespace: Namespace = NAMESPACE,
     accounting: Accounting = None,
     cluster: Annotated[
         str | None,
@@ -68,7 +70,7 @@ def explain(
         where = replace(where, clocks=history.clocks())
     api = where.connection()
     view = view_of(where, api)
-    found = _found(name, view, api, history)
+    found = _found(name, view, LedgerStore(api, namespace), history)
     record, screen = _told(found, view, history)
     if output is Output.JSON:
         print_json({**header_record(view), **record})
@@ -79,10 +81,10 @@ def explain(
     raise typer.Exit(FINDINGS if view.gaps and not isinstance(found, Change) else OK)
 
 
-def _found(name: str, view: View, api: KubernetesApi, history: History | None) -> Subject | tuple[Transition, ...]:
+def _found(name: str, view: View, ledger: LedgerStore, history: History | None) -> Subject | tuple[Transition, ...]:
     """What is meant; where nothing that exists has the name, what the history knows of work that had it."""
     try:
-        return subject(name, view, api)
+        return subject(name, view, ledger)
     except InputError:
         past = history.named(name) if history is not None else ()
         if not past:

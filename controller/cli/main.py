@@ -32,6 +32,8 @@ VERBS: Final = (
     Verb("doctor sources", "controller.cli.doctor:sources", "Is each source reached, what is missing, how to fix it."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("demo", "controller.cli.demo:demo", "The whole loop on a simulated cluster, until Ctrl-C."),
+    Verb("simulate", "controller.cli.simulate:simulate", "A recorded workload under a fixed setting: who would wait."),
+    Verb("evaluate", "controller.cli.evaluate:evaluate", "Measure against what others reach, on public traces."),
     Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),
     Verb("render rbac", "controller.cli.render:render_rbac", "Service accounts and roles, as few rights as can be."),
     Verb("render rules", "controller.cli.render:render_rules", "Prometheus rules with this site's own objectives."),

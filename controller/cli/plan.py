@@ -12,12 +12,11 @@ from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
 from controller.cli.advice_text import print_advice
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, section, talk
 from controller.cli.steering import (
-    NAMESPACE,
     Baseline,
-    Namespace,
     blind_code,
     checked_baseline,
     now,

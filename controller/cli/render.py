@@ -20,9 +20,10 @@ from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import Dumper, told
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text
-from controller.cli.steering import NAMESPACE, Namespace, mode_of, now
+from controller.cli.steering import mode_of, now
 from controller.cli.values import path_for
 from controller.files.reading import read_text
 from controller.knobs import own

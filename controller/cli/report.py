@@ -16,9 +16,9 @@ from collector.sources.errors import CredentialsProblem, Forbidden, SourceError
 from collector.sources.kubernetes_api import connect
 from controller.api.errors import InputError, Mistake
 from controller.cli.accounting_store import open_store
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Accounting, Context, Kubeconfig
 from controller.cli.output import FINDINGS, OK, REFUSED, UNREACHABLE, print_text, talk
-from controller.cli.steering import NAMESPACE, Namespace
 from controller.cli.values import address_for, cluster_for, path_for
 from controller.files.writing import write_text
 from controller.policy.ledger import Ledger

@@ -12,17 +12,16 @@ from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import told
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk
-from controller.cli.steering import NAMESPACE, Baseline, Namespace
+from controller.cli.steering import Baseline, unless_crossed
 from controller.cli.values import words_for
 from controller.knobs import own
 from controller.policy.change import Change
 from controller.runtime.control import BaselineSource, Control, write_control
-from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.ledger_store import LedgerStore
 from controller.runtime.reverting import Because, Reverted, everything_back, sent_back
-
-_TRIES = 5
 
 
 def revert(
@@ -84,13 +83,12 @@ def _agreed(source: BaselineSource) -> own.Baseline:
 
 
 def _all_at_once(api: KubernetesApi, namespace: str, baseline: own.Baseline, because: Because) -> Reverted:
-    for _ in range(_TRIES):
-        try:
-            store = LedgerStore(api, namespace)
-            return everything_back(look_once(api, because.now), baseline, store, ServerSideApply(api), because)
-        except LedgerLost:
-            continue  # the controller wrote in between: look again
-    return Reverted((), (), (), ("the ledger kept changing: stop the controller and try again",))
+    def write() -> Reverted:
+        store = LedgerStore(api, namespace)
+        return everything_back(look_once(api, because.now), baseline, store, ServerSideApply(api), because)
+
+    lost = Reverted((), (), (), ("the ledger kept changing: stop the controller and try again",))
+    return unless_crossed(write) or lost
 
 
 def _marked(
@@ -103,12 +101,8 @@ def _marked(
 
     if identifier is not None and store.load().find(identifier) is None:
         raise InputError((Mistake("change", told(identifier), "the beginning of exactly one change's id"),))
-    for _ in range(_TRIES):
-        try:
-            return sent_back(store, wanted, because, hard=hard)
-        except LedgerLost:
-            continue
-    return Reverted((), (), (), ("the ledger kept changing: try again",))
+    lost = Reverted((), (), (), ("the ledger kept changing: try again",))
+    return unless_crossed(lambda: sent_back(store, wanted, because, hard=hard)) or lost
 
 
 def _report(done: Reverted, output: Output, *, paused: bool, soft: bool) -> None:

@@ -58,6 +58,7 @@ CollectedBy: TypeAlias = Annotated[
         help="Prometheus to ask whether it really gets what is exported here.",
     ),
 ]
+# As in `controller.cli.home`, which loads the API server's client: too heavy for the node role.
 HomeNamespace: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -13,10 +13,11 @@ from collector.exporter.http import HttpServer, ListenError
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.errors import InputError, Mistake
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.listening import listen_address, not_free
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED
-from controller.cli.steering import NAMESPACE, Baseline, Namespace, checked_baseline, mode_of
+from controller.cli.steering import Baseline, checked_baseline, mode_of
 from controller.cli.stopping import stop_event
 from controller.cli.values import address_for, path_for
 from controller.files.reading import read_text

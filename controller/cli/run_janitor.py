@@ -8,6 +8,7 @@ import typer
 
 from collector.model.quantities import counted, format_time
 from collector.sources.kubernetes_api import connect
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import (
     Cluster,
     Context,
@@ -21,9 +22,7 @@ from controller.cli.options import (
 )
 from controller.cli.output import REFUSED, UNREACHABLE, Output, print_json, print_text, talk
 from controller.cli.steering import (
-    NAMESPACE,
     Baseline,
-    Namespace,
     blind_code,
     checked_baseline,
     never_decides,

@@ -11,9 +11,9 @@ from rich.text import Text
 from collector.model.quantities import counted
 from collector.sources.kubernetes_api import connect
 from controller.cli.advice_text import print_advice
+from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import FINDINGS, Failed, Output, console, print_json, section, table
-from controller.cli.steering import NAMESPACE, Namespace
 from controller.runtime.status_store import read_status
 
 

@@ -1,12 +1,12 @@
-"""What the verbs that steer share: where Trimtab keeps its own, a one-shot controller without a watch, answers."""
+"""What the verbs that steer share: the baseline, a one-shot controller without a watch, answers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -19,19 +19,13 @@ from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
 from controller.api.yaml_text import told
 from controller.cli.output import OK, REFUSED, UNREACHABLE
-from controller.cli.values import namespace_for, path_for
+from controller.cli.values import path_for
 from controller.runtime.assembly import Settings, controller_for, evidence_source
 from controller.runtime.control import BaselineSource
-from controller.runtime.ledger_store import DEFAULT_NAMESPACE
+from controller.runtime.ledger_store import LedgerLost
 from controller.runtime.observe import EvidenceSource
 from controller.runtime.tick import Controller
 
-Namespace: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--namespace", "-n", parser=namespace_for("--namespace"), help="Namespace where Trimtab keeps its own objects."
-    ),
-]
 Baseline: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -41,7 +35,8 @@ Baseline: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-NAMESPACE = DEFAULT_NAMESPACE
+T = TypeVar("T")
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +96,16 @@ def blind_code(reasons: Sequence[str], picture: Picture) -> int:
         return OK
     unread = picture.unreadable.keys() & set(NEEDED_KINDS)
     return REFUSED if len(unread) == len(reasons) and unread <= picture.forbidden else UNREACHABLE
+
+
+def unless_crossed(write: Callable[[], T]) -> T | None:
+    """What a write of the ledger gives; None when a running controller wrote it in between, every time of several."""
+    for _ in range(_TRIES):
+        try:
+            return write()
+        except LedgerLost:
+            continue  # it looks again
+    return None
 
 
 def now() -> float:

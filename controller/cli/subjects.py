@@ -8,7 +8,6 @@ from typing import TypeAlias
 from collector.model.snapshot import Work
 from collector.model.tenancy import UNASSIGNED, Tenant
 from collector.sources.errors import SourceError
-from collector.sources.kubernetes_api import KubernetesApi
 from controller.api.errors import InputError, Mistake
 from controller.cli.names import nearest
 from controller.cli.not_known import raise_when_hidden
@@ -19,7 +18,7 @@ from controller.runtime.ledger_store import LedgerStore
 Subject: TypeAlias = Work | Tenant | Change
 
 
-def subject(name: str, view: View, api: KubernetesApi) -> Subject:
+def subject(name: str, view: View, ledger: LedgerStore) -> Subject:
     """The one thing of that name. Raises InputError when there is not one, and Failed when it may only be hidden."""
     kind, _, rest = name.partition("/")
     if kind not in ("workload", "tenant", "change") or not rest:
@@ -31,7 +30,7 @@ def subject(name: str, view: View, api: KubernetesApi) -> Subject:
         found |= _tenants(view, rest)
     problem = ""
     if kind == "change" or (not kind and not found and len(rest) >= 4):
-        changes, problem = _changes(api, rest)
+        changes, problem = _changes(ledger, rest)
         found |= changes
     if len(found) == 1:
         return next(iter(found.values()))
@@ -64,10 +63,10 @@ def _tenants(view: View, name: str) -> Mapping[str, Subject]:
     return {f"tenant/{name}": known[name]} if name in known else {}
 
 
-def _changes(api: KubernetesApi, prefix: str) -> tuple[Mapping[str, Subject], str]:
+def _changes(ledger: LedgerStore, prefix: str) -> tuple[Mapping[str, Subject], str]:
     """The changes whose id begins so; and, when the ledger could not be read, a remark on that."""
     try:
-        changes = LedgerStore(api).load().changes
+        changes = ledger.load().changes
     except SourceError as error:
         return {}, f" (changes could not be read: {error})"
     return {f"change/{change.id}": change for change in changes if change.id.startswith(prefix)}, ""

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from collector.assemble.clocks import WaitClocks
 from collector.exporter.http import Address, HttpServer
 from collector.model.snapshot import Evidence
 from collector.model.tenancy import Site
@@ -37,14 +36,13 @@ from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.logs import log_as_json
-from controller.runtime.loop import Loop
-from controller.runtime.observe import EvidenceSource, Observer
+from controller.runtime.loop import Loop, least_gap_seconds
+from controller.runtime.observe import EvidenceSource, Observer, wait_clocks
 from controller.runtime.status import StatusBoard
 from controller.runtime.tick import Controller
 from controller.runtime.web import application
 
 _LOOPBACK: Final = "127.0.0.1"
-_RESUBMISSION_SECONDS: Final = 1800.0
 
 
 class DemoBroken(RuntimeError):
@@ -63,6 +61,11 @@ class Play:
     """Where the status page is."""
 
 
+def page_url(host: str, port: int) -> str:
+    """Where the status page is for whoever is on this machine. `host`: what it listens on, "" for all addresses."""
+    return f"http://{Address(host or _LOOPBACK, port)}"
+
+
 class Performance:
     """A running demonstration; a context manager. To be entered in the main thread."""
 
@@ -72,7 +75,8 @@ class Performance:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._failure = ""
-        self.board = StatusBoard(notice="A demo: the cluster and its exporters are simulated, and time runs faster.")
+        notice = "A demo: the cluster and its exporters are simulated, and time runs faster."
+        self.board = StatusBoard(play.scenery.name, notice=notice)
         self.page_url = self.prometheus_url = ""
 
     def __enter__(self) -> Self:
@@ -157,7 +161,7 @@ class Performance:
         """Status page, doorbell and metrics of the controller; where its metrics are."""
         door = HttpServer(application(self.board, doorbell, lambda: self.board.last is not None), self.play.listen)
         self._serve(door)
-        self.page_url = f"http://{self.play.listen.host or _LOOPBACK}:{door.port}"
+        self.page_url = page_url(self.play.listen.host, door.port)
         return f"{self.page_url}/metrics"
 
     def _evidence(self) -> EvidenceSource:
@@ -172,9 +176,7 @@ class Performance:
         scale, leader = self.play.time_scale, SoleLeader()
         controller = Controller(
             configuration=configuration,
-            observer=Observer(
-                self.cluster, evidence, self.cluster, WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / scale)
-            ),
+            observer=Observer(self.cluster, evidence, self.cluster, wait_clocks(scale)),
             store=MemoryLedger(),
             actuator=SandboxActuator(self.cluster),
             fence=leader,
@@ -184,7 +186,7 @@ class Performance:
             ceiling=Mode.ENFORCE,
             time_scale=scale,
         )
-        gap_seconds = max(0.5, min(5.0, 5.0 / scale))
+        gap_seconds = least_gap_seconds(scale)
         return Loop(controller, leader, self.board, doorbell, self.chronicle, time.monotonic, gap_seconds)
 
     def _serve(self, server: HttpServer) -> HttpServer:

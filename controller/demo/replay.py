@@ -17,7 +17,7 @@ from controller.demo.scenery import DemoTenant, Scenery
 from controller.demo.story import WARM_SECONDS, Story
 from controller.simulate.cluster_spec import JobSpec, Submission
 from controller.simulate.generator import HOUR
-from controller.traces.philly_csv import TraceJob
+from controller.traces.trace import TraceJob
 
 _NODES: Final = 8
 _GPUS_PER_NODE: Final = 8
@@ -69,12 +69,16 @@ def _cast(window: Iterable[TraceJob], first: str) -> Mapping[str, str]:
     for job in window:
         used[job.tenant] += job.gpus * min(job.run_seconds, _LONGEST_SECONDS)
     others = sorted((name for name in used if name != first), key=lambda name: (-used[name], name))
-    return {name: _kubernetes_name(name) for name in [first, *others[: _TENANTS - 1]]}
+    cast: dict[str, str] = {}
+    for name in [first, *others[: _TENANTS - 1]]:
+        plain = _kubernetes_name(name)
+        cast[name] = plain if plain not in cast.values() else f"{plain}-{len(cast) + 1}"
+    return cast
 
 
 def _kubernetes_name(text: str) -> str:
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text.lower()).strip("-")
-    return f"vc-{plain[:40] or 'unnamed'}"
+    return f"vc-{plain[:40].strip('-') or 'unnamed'}"
 
 
 def _tenants(window: Iterable[TraceJob], names: Mapping[str, str]) -> tuple[DemoTenant, ...]:

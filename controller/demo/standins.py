@@ -15,6 +15,7 @@ class MemoryLedger:
     """The ledger as text, as a cluster would hold it: what can not be written and read again is noticed."""
 
     unreadable: dict[str, str] = field(default_factory=dict)
+    let_go: str = ""
     texts: tuple[str, ...] = ()
 
     def save(self, ledger: Ledger) -> None:

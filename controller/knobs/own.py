@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from collector.assemble.capacity import CAP_NAME
-from collector.model.objects import Picture
+from collector.model.objects import Cohort, Picture, ResourceQuota
 from collector.model.tenancy import Site
 from collector.parse.json_fields import ParseProblem
 from collector.parse.kubernetes import resource_quota
@@ -112,6 +112,19 @@ def manifest(
     if isinstance(found, Leaf):
         return kueue.manifest_path(name), kueue.manifest(found, site, own, changes)
     return native.manifest_path(found), native.manifest(found, own, changes)
+
+
+def at_version(manifest: Mapping[str, Any], picture: Picture) -> dict[str, Any]:
+    """The manifest, to be taken only while the object is at the version that the picture shows, if it shows one."""
+    metadata = manifest["metadata"]
+    if manifest["kind"] == "Cohort":
+        shown: Cohort | ResourceQuota | None = picture.cohorts.get(metadata["name"])
+    else:
+        place = metadata["namespace"], metadata["name"]
+        shown = next((one for one in picture.resource_quotas if (one.namespace, one.name) == place), None)
+    if shown is None or not shown.resource_version:
+        return dict(manifest)
+    return {**manifest, "metadata": {**metadata, "resourceVersion": shown.resource_version}}
 
 
 def baseline_manifest(item: Leaf | Cap) -> tuple[str, dict[str, Any]]:

@@ -55,6 +55,8 @@ class Forecast:
     ready_by: float
     evicted: tuple[WorkRef, ...] = ()
     lost_gpu_hours: float = 0.0
+    stays: tuple[WorkRef, ...] = ()
+    """Against a preemption cycle: who should not lose its place until `ready_by`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Change:
     seen_ready: tuple[str, ...] = ()
     """Keys of the forecast's workloads that were seen Ready while the change was in force."""
     evictions_before: int = 0
+    stays_evictions_before: int = 0
     extended: bool = False
     verdict: Verdict | None = None
     verdict_reason: str = ""

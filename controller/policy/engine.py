@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collector.model.quantities import counted, format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
+from controller.policy import strategies
 from controller.policy.change import IDLE, Change, Stage, WorkRef
-from controller.policy.findings import Finding, find
+from controller.policy.finding import Finding
+from controller.policy.findings import find
 from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
-from controller.policy.proposals import NoProposal, Proposal, Terms, propose
+from controller.policy.proposals import NoProposal, Proposal, Terms, View
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
-from controller.policy.trial import due, evictions_by, heeded, judged, softened
+from controller.policy.trial import due, evictions_by, evictions_of, heeded, judged, softened
 
 _NAMED_WORKS = 4
 
@@ -49,21 +51,28 @@ class Outcome:
 
 
 def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, targets: Sequence[Target]) -> Outcome:
-    """Judge what is on trial, send back what is due, then answer each finding. `snapshot.taken_at` is the time."""
+    """Judge what is on trial, send back what is due, then answer each finding. `snapshot.taken_at` is the time.
+
+    Raises InputError for a policy with a strategy that is not shipped.
+    """
+    strategies.check(policy.strategies)
     now, places = snapshot.taken_at, by_key(targets)
     ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
-    findings = find(snapshot)
-    ledger = ledger.confirmed(() if snapshot.blind_reasons else (finding.key for finding in findings))
+    if not snapshot.blind:
+        ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
+    findings = find(snapshot, ledger)
+    seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24)
+    ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
-    places = by_key(available(targets, ledger.changes))
+    view = View(snapshot, by_key(available(targets, ledger.changes)), terms, ledger.evictions)
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
         tried = on_trial(finding, ledger)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
         else:
-            decision, ledger = _answer(propose(finding, snapshot, places, terms), at, decisions)
+            decision, ledger = _answer(strategies.propose(finding, view, policy.strategies), at, decisions)
         decisions.append(decision)
     return Outcome(
         findings=findings,
@@ -114,7 +123,11 @@ def _answer(proposed: Proposal | NoProposal, at: Circumstances, decided: Sequenc
     if refused is not None:
         return Decision(finding, proposed, refused, f"{told} Not now: {refused.sentence}"), at.ledger
     change = _change(proposed, at)
-    return Decision(finding, proposed, None, told, change.id), at.ledger.with_change(change)
+    ledger = at.ledger.with_change(change)
+    if finding.cycle is not None:
+        parties = finding.cycle.parties
+        ledger = replace(ledger, evictions=ledger.evictions.without(finding.pool, parties))
+    return Decision(finding, proposed, None, told, change.id), ledger
 
 
 def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | None:
@@ -124,13 +137,13 @@ def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | 
 
 
 def _told(proposal: Proposal) -> str:
-    finding, forecast = proposal.finding, proposal.forecast
-    names = _named(forecast.ready)
+    finding, forecast, gpus = proposal.finding, proposal.forecast, counted(proposal.amount, "GPU")
+    starts = f"{_named(forecast.ready)} can start by {format_time(forecast.ready_by)}"
+    stays = f"{_named(forecast.stays)} keeps its place until {format_time(forecast.ready_by)} at least"
     may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"
     return (
-        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {counted(proposal.amount, 'GPU')} from "
-        f"{proposal.source_name} to {proposal.destination.name}, so that {names} can start by "
-        f"{format_time(forecast.ready_by)}; {may}."
+        f"{finding.tenant} is {finding.kind.value} in pool {finding.pool}: move {gpus} from "
+        f"{proposal.source_name} to {proposal.destination.name}, so that {starts if forecast.ready else stays}; {may}."
     )
 
 
@@ -156,6 +169,7 @@ def _change(proposal: Proposal, at: Circumstances) -> Change:
         created_at=at.now,
         expires_at=at.now + at.policy.revert.ttl_seconds,
         evictions_before=evictions_by(at.snapshot, finding.tenant),
+        stays_evictions_before=evictions_of(at.snapshot, proposal.forecast.stays),
     )
 
 

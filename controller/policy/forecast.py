@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from collector.model.reading import Known
 from collector.model.snapshot import PoolState, Snapshot, TenantPool, Work, WorkPhase
@@ -64,8 +65,9 @@ def victims(
         for item in snapshot.tenants
         if item.pool == beneficiary.pool and item.tenant != beneficiary.tenant
     }
+    borrows = {tenant for tenant, gpus in over.items() if gpus > 0}
     left = sorted(
-        (work for work in snapshot.works if work.pool == beneficiary.pool and _runs(work) and work.tenant in over),
+        (work for work in snapshot.works if work.tenant in borrows and work.pool == beneficiary.pool and _runs(work)),
         key=lambda w: (w.priority, -(w.admitted_at or w.created_at), w.uid),
     )
     chosen: list[Work] = []
@@ -88,16 +90,18 @@ def _runs(work: Work) -> bool:
 def _victims_of(wanted: int, candidates: Sequence[Work], over: Mapping[str, int]) -> Sequence[Work]:
     """The first candidates whose tenants borrow until `wanted` GPUs are free, without those that are not needed."""
     chosen: list[Work] = []
-    left = dict(over)
+    left, freed = dict(over), 0
     for work in candidates:
-        if sum(item.gpus for item in chosen) >= wanted:
+        if freed >= wanted:
             break
         if left[work.tenant] > 0:
             chosen.append(work)
             left[work.tenant] -= work.gpus
+            freed += work.gpus
     for work in reversed(chosen):  # engines fill back: the one chosen last is spared first
-        if sum(item.gpus for item in chosen) - work.gpus >= wanted:
+        if freed - work.gpus >= wanted:
             chosen.remove(work)
+            freed -= work.gpus
     return chosen
 
 
@@ -117,14 +121,14 @@ def whole_nodes(state: PoolState, gangs: Sequence[Work], freed: Sequence[Work]) 
         for name, gpus in work.nodes.items():
             if name in free:
                 free[name] += gpus
+    by_free: dict[int, list[str]] = defaultdict(list)
+    for name, gpus in sorted(free.items()):
+        by_free[gpus].append(name)  # in order, which is a heap
     for gang in gangs:
+        size = max(1, gang.gpus_per_pod)
         for _ in range(gang.pods):
-            place = min(
-                (name for name, gpus in free.items() if gpus >= gang.gpus_per_pod),
-                key=lambda name: (free[name], name),
-                default=None,
-            )
-            if place is None:
+            fullest = min((gpus for gpus, names in by_free.items() if gpus >= size and names), default=None)
+            if fullest is None:
                 return gang
-            free[place] -= gang.gpus_per_pod
+            heappush(by_free[fullest - size], heappop(by_free[fullest]))
     return None

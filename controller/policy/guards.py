@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
-from collector.model.snapshot import OtherKind, Snapshot
-from collector.model.tenancy import ObjectiveKind
+from collector.model.snapshot import Snapshot, Work
 from controller.api.policy import Mode, Policy
-from controller.policy.findings import Finding
+from controller.policy.finding import Finding
 from controller.policy.ledger import BudgetUse, Ledger
 from controller.policy.proposals import Proposal
 
@@ -44,6 +43,11 @@ class Circumstances:
         return min(self.ceiling, self.policy.mode)
 
 
+MOST_MORE_TICKS = 3
+"""So many ticks more at most, so that trembling delays what is real by little."""
+STEADY_RATIO = 0.5
+"""Late work counts once its present object has stood for this share of its limit."""
+
 Guard = Callable[[Proposal, Circumstances], Refusal | None]
 
 
@@ -51,20 +55,6 @@ def sighted(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """On absent or stale data the controller holds and says so."""
     reasons = at.snapshot.blind_reasons
     return Refusal("BLIND", f"Held: {reasons[0]}.") if reasons else None
-
-
-_PROVEN_BY = {ObjectiveKind.STORAGE_LATENCY: OtherKind.CEPH, ObjectiveKind.RDMA_LATENCY: OtherKind.RDMA}
-
-
-def cause_told(proposal: Proposal, at: Circumstances) -> Refusal | None:
-    """A tenant with an objective about storage or network is held while those can not be judged: it may be them."""
-    tenant = at.snapshot.site.tenant(proposal.finding.tenant)
-    for objective in tenant.objectives if tenant is not None else ():
-        kind = _PROVEN_BY.get(objective.kind)
-        if kind is not None and kind in at.snapshot.evidence.not_ruled_out:
-            why = at.snapshot.evidence.not_ruled_out[kind]
-            return Refusal("CAUSE_UNKNOWN", f"Held: {kind.value} is not ruled out as the cause: {why}.")
-    return None
 
 
 def not_latched(proposal: Proposal, at: Circumstances) -> Refusal | None:
@@ -96,9 +86,27 @@ def holds_idle(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 
 def confirmed(proposal: Proposal, at: Circumstances) -> Refusal | None:
-    """A finding must be seen in several ticks in a row."""
-    seen, needed = at.ledger.confirmations.get(proposal.finding.key, 0), at.policy.cadence.confirm_ticks
-    return Refusal("NOT_CONFIRMED", f"Seen in {seen} of {needed} ticks.") if seen < needed else None
+    """A finding must be seen in several ticks in a row; in more of them when it came and went by itself of late."""
+    key = proposal.finding.key
+    seen, needed = at.ledger.confirmations.get(key, 0), at.policy.cadence.confirm_ticks
+    went = len(at.ledger.vanished.get(key, ()))
+    needed += min(went, MOST_MORE_TICKS)
+    if seen >= needed:
+        return None
+    trembles = f" (it came and went {counted(went, 'time')} of late)" if went else ""
+    return Refusal("NOT_CONFIRMED", f"Seen in {seen} of {needed} ticks{trembles}.")
+
+
+def steady(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """The wait must be one that lasts: work that comes and goes adds up to a long wait and needs no quota for it."""
+    lasting = (work for work in proposal.works if work.limit_seconds is None or _stands(work, at.now))
+    if proposal.finding.cycle is not None or any(lasting):
+        return None
+    return Refusal("TREMBLING", "The late work was handed in again a moment ago: it comes and goes.")
+
+
+def _stands(work: Work, now: float) -> bool:
+    return work.overdue and now - work.created_at >= (work.limit_seconds or 0.0) * STEADY_RATIO
 
 
 def on_trial(finding: Finding, ledger: Ledger) -> Refusal | None:
@@ -202,11 +210,11 @@ def permitted(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 GUARDS: tuple[Guard, ...] = (
     sighted,
-    cause_told,
     not_latched,
     targeted,
     holds_idle,
     confirmed,
+    steady,
     dwelt,
     not_failed_twice,
     within_change_budgets,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Verdict
+from controller.policy.evictions import EvictionMemory
 
 FindingKey = tuple[str, str, str]
 """(tenant, pool, kind of finding)"""
@@ -17,13 +18,17 @@ KEEP_ENDED = 60
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What the loop remembers between ticks. `changes` survives restarts; `confirmations` need not."""
+    """What the loop remembers between ticks. `changes` and `latched` survive restarts; the rest need not."""
 
     changes: tuple[Change, ...] = ()
     confirmations: Mapping[FindingKey, int] = field(default_factory=dict)
     """Ticks in a row in which the finding was seen."""
     latched: str = ""
     """Why nothing new may be written until a person looks (our own invariant broken, or a fight); "" when free."""
+    vanished: Mapping[FindingKey, tuple[float, ...]] = field(default_factory=dict)
+    """When the finding was seen last and then no more, although nothing was done about it, within the last while."""
+    evictions: EvictionMemory = field(default_factory=EvictionMemory)
+    """Who evicted whom lately."""
 
     @property
     def active(self) -> tuple[Change, ...]:
@@ -41,10 +46,27 @@ class Ledger:
         gone = {change.id for change in old[:-KEEP_ENDED]}
         return replace(self, changes=tuple(change for change in self.changes if change.id not in gone))
 
-    def confirmed(self, keys: Iterable[FindingKey]) -> Ledger:
-        """Count one more tick for findings seen now; the others start again from nothing."""
+    def confirmed(self, keys: Iterable[FindingKey], now: float, memory_seconds: float) -> Ledger:
+        """Count one more tick for findings seen now; the others start from nothing, and it is noted that they went.
+
+        What went while a change for it was in force went for that reason, which is no trembling.
+        """
         seen = sorted(set(keys))
-        return replace(self, confirmations={key: self.confirmations.get(key, 0) + 1 for key in seen})
+        answered = {key[:2] for key in seen} | {(change.tenant, change.pool) for change in self.active}
+        went = {key for key in self.confirmations if key[:2] not in answered}
+        moments = {
+            key: (*self.vanished.get(key, ()), *((now,) if key in went else ())) for key in {*self.vanished, *went}
+        }
+        recent = {key: tuple(at for at in times if now - at < memory_seconds) for key, times in moments.items()}
+        return replace(
+            self,
+            confirmations={key: self.confirmations.get(key, 0) + 1 for key in seen},
+            vanished={key: times for key, times in recent.items() if times},
+        )
+
+    def unconfirmed(self) -> Ledger:
+        """Nothing can be seen: every finding starts again from nothing."""
+        return replace(self, confirmations={})
 
     def find(self, identifier: str) -> Change | None:
         """The change whose id begins with `identifier`, when just one does."""

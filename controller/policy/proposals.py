@@ -1,18 +1,23 @@
-"""Proposals: for a finding that quota would cure, what to move from where to where, and what that would do. Pure."""
+"""Proposals: what to move from where to where, and what that would do; the tools that all strategies share. Pure.
+
+What is proposed for which finding is decided in `controller.policy.strategies`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from collector.model.quantities import counted
-from collector.model.reading import Known, known_or
-from collector.model.snapshot import Snapshot, TenantPool, WaitingName, Work, WorkPhase
+from collector.model.reading import known_or
+from collector.model.snapshot import Snapshot, TenantPool, Work, WorkPhase
 from collector.model.tenancy import SizeClass
 from controller.api.policy import Targets
-from controller.policy.borrowing import already_over, idle_gpus, refused_by_cap
 from controller.policy.change import IDLE, Forecast
-from controller.policy.findings import Cause, Finding, queue_order
+from controller.policy.evictions import EvictionMemory
+from controller.policy.finding import Finding
+from controller.policy.findings import queue_order
 from controller.policy.forecast import Victims, lost_gpu_hours, reference, usable_quota, victims, whole_nodes
 from controller.policy.targets import Target, TargetKey
 
@@ -30,7 +35,7 @@ class Proposal:
     destination: Target
     amount: int
     works: tuple[Work, ...]
-    """The overdue workloads that should start."""
+    """The workloads that should start, or stay."""
     victims: Victims
     fragmented: Work | None
     """The gang that would find no whole nodes even then."""
@@ -62,79 +67,49 @@ class Terms:
     """Whose quota may be steered at all."""
 
 
-def propose(
-    finding: Finding, snapshot: Snapshot, targets: Mapping[TargetKey, Target], terms: Terms
-) -> Proposal | NoProposal:
-    """The move that serves most of the overdue gangs, in the order of their queue, from the cheapest source."""
-    if finding.cause is not Cause.SCHEDULING:
-        return NoProposal(finding, "NOT_SCHEDULING", f"The cause is {finding.cause.value}: no quota would cure it.")
-    state = snapshot.tenant_pool(finding.tenant, finding.pool)
-    own = [t for t in targets.values() if t.tenant == finding.tenant and t.pool == finding.pool]
-    if state is None or not own:
-        return NoProposal(finding, "NO_KNOB", f"{finding.tenant} has no own object for pool {finding.pool}.")
-    entitled = state.entitled_now
-    if not isinstance(entitled, Known):
-        return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {entitled.reason}.")
-    if finding.kind is WaitingName.REFUSED:
-        return _raised_cap(finding, snapshot, state, own[0], (tuple(targets.values()), terms))
-    return _moved(finding, snapshot, state, own[0], targets, terms)
+@dataclass(frozen=True)  # no slots: what is looked up for every finding is kept
+class View:
+    """All that a strategy may look at in one tick."""
+
+    snapshot: Snapshot
+    targets: Mapping[TargetKey, Target]
+    terms: Terms
+    evictions: EvictionMemory = field(default_factory=EvictionMemory)
+
+    @cached_property
+    def states(self) -> Mapping[tuple[str, str], TenantPool]:
+        """(tenant, pool) → how it stands."""
+        return {(state.tenant, state.pool): state for state in self.snapshot.tenants}
+
+    @cached_property
+    def _queues(self) -> Mapping[tuple[str, str], Sequence[Work]]:
+        found: dict[tuple[str, str], list[Work]] = defaultdict(list)
+        for work in self.snapshot.works:
+            if _stands(work):
+                found[work.tenant, work.pool or ""].append(work)
+        return {key: queue_order(works) for key, works in found.items()}
+
+    @cached_property
+    def _targets_of(self) -> Mapping[str, Sequence[Target]]:
+        found: dict[str, list[Target]] = defaultdict(list)
+        for target in sorted(self.targets.values(), key=lambda target: target.name):
+            found[target.pool].append(target)
+        return found
+
+    def queue(self, finding: Finding) -> Sequence[Work]:
+        """The queue that the finding is about, in its order: what is ahead of the overdue is served first."""
+        return self._queues.get((finding.tenant, finding.pool), ())
+
+    def own(self, finding: Finding) -> Target | None:
+        """The own object that holds the tenant's part of the pool."""
+        return next((target for target in self.of_pool(finding.pool) if target.tenant == finding.tenant), None)
+
+    def of_pool(self, pool: str) -> Sequence[Target]:
+        """All own objects of a pool, in order of names."""
+        return self._targets_of.get(pool, ())
 
 
-def _raised_cap(
-    finding: Finding,
-    snapshot: Snapshot,
-    state: TenantPool,
-    cap: Target,
-    rest: tuple[Sequence[Target], Terms],
-) -> Proposal | NoProposal:
-    """Native: let more extra work run on GPUs that stand idle. Evicts nobody."""
-    targets, terms = rest
-    refused = refused_by_cap(snapshot, finding.tenant, finding.pool)
-    if not refused or not isinstance(cap.observed, Known):
-        return NoProposal(finding, "GIT_OWNED", "What refuses it is the guarantee in Git, which is never touched.")
-    room = _room(state, snapshot, state.entitlement.guarantee + cap.observed.value)
-    idle = idle_gpus(snapshot, finding.pool, [target for target in targets if target.name != cap.name])
-    works, amount = _prefix(refused, already_over(state, cap.observed.value), min(room, idle))
-    if not works:
-        sentence = (
-            f"{refused[0].title} needs {counted(refused[0].gpus, 'GPU')}; idle: {idle}, allowed: {room} in one step."
-        )
-        return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
-    forecast = Forecast(tuple(reference(work) for work in works), terms.now + terms.trial_seconds)
-    fragmented = whole_nodes(snapshot.pools[finding.pool], works, ())
-    return Proposal(finding, None, cap, amount, works, Victims((), 0), fragmented, forecast)
-
-
-def _moved(
-    finding: Finding,
-    snapshot: Snapshot,
-    state: TenantPool,
-    destination: Target,
-    targets: Mapping[TargetKey, Target],
-    terms: Terms,
-) -> Proposal | NoProposal:
-    """Kueue: move float from the shared part, or from a tenant that does not need it, to the starved one."""
-    entitled = state.entitled_now
-    if not isinstance(entitled, Known):
-        return NoProposal(finding, "UNKNOWN", f"Its entitlement is not known: {entitled.reason}.")
-    room = _room(state, snapshot, entitled.value)
-    queue = queue_order([work for work in snapshot.works if _queued(work, finding)])
-    best: Proposal | None = None
-    for source, supply in _sources(finding, snapshot, targets.values(), terms):
-        works, amount = _prefix(queue, state.reserved - entitled.value, min(room, supply))
-        if works and (best is None or len(works) > len(best.works)):
-            best = _proposal(finding, snapshot, (source, destination), works, amount, terms)
-    if best is not None:
-        return best
-    needs = finding.works[0].gpus + state.reserved - entitled.value
-    sentence = (
-        f"{finding.works[0].title} needs {needs} more GPUs of entitlement; at most {room} are allowed in one step "
-        "and no lender has so many to spare."
-    )
-    return NoProposal(finding, "NOTHING_TO_TAKE", sentence)
-
-
-def _room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
+def room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
     """How much the entitlement may rise now: up to the burst (and ceiling), and by one step at most."""
     ceiling = state.entitlement.ceiling
     top = min(state.entitlement.burst_gpus, state.entitlement.burst_gpus if ceiling is None else ceiling)
@@ -143,17 +118,13 @@ def _room(state: TenantPool, snapshot: Snapshot, entitled: int) -> int:
     return max(0, min(top - entitled, step))
 
 
-def _queued(work: Work, finding: Finding) -> bool:
-    """Whether it stands in the queue that the finding is about: what is ahead of the overdue is served first.
-
-    What is so large that it starts by reservation alone holds nobody up.
-    """
-    same = (work.tenant, work.pool) == (finding.tenant, finding.pool)
+def _stands(work: Work) -> bool:
+    """Whether it stands in its queue. What is so large that it starts by reservation alone holds nobody up."""
     stands = work.phase is WorkPhase.WAITING and work.ineligible is None
-    return same and stands and work.size is not SizeClass.RESERVATION
+    return stands and work.size is not SizeClass.RESERVATION
 
 
-def _prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:
+def prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tuple[Work, ...], int]:
     """The longest run of gangs from the head of the queue, ending with an overdue one, that `supply` GPUs can serve.
 
     All of a gang or none of it. `already_over`: GPUs in use beyond the entitlement (negative: still free); they need
@@ -169,40 +140,19 @@ def _prefix(queue: Sequence[Work], already_over: int, supply: int) -> tuple[tupl
     return (tuple(queue[:served]), amount) if amount > 0 else ((), 0)
 
 
-def _sources(
-    finding: Finding, snapshot: Snapshot, targets: Iterable[Target], terms: Terms
-) -> Sequence[tuple[Target, int]]:
-    """Where GPUs may come from, cheapest first: the shared part, then floats that their tenants do not need now."""
-    ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
-    found: list[tuple[tuple[int, int, int, str], Target, int]] = []
-    for target in targets:
-        if target.pool != finding.pool or target.tenant == finding.tenant or not isinstance(target.observed, Known):
-            continue
-        if target.tenant is None:
-            found.append(((0, 0, 0, target.name), target, target.observed.value))
-            continue
-        lender = snapshot.tenant_pool(target.tenant, target.pool)
-        steerable = lender is not None and not lender.opted_out and terms.targets.covers(lender.tenant, lender.pool)
-        supply = _spare(lender, target.observed.value) if lender is not None and steerable else 0
-        rank = ranks.get(lender.tier, 0) if lender is not None else 0
-        found.append(((1, rank, -supply, target.name), target, supply))
-    return [(target, supply) for _, target, supply in sorted(found, key=lambda item: item[0]) if supply > 0]
-
-
-def _spare(lender: TenantPool, floating: int) -> int:
-    """What of a tenant's float it neither uses nor waits for: taking more would leave it worse than it was agreed."""
-    return max(0, min(floating, lender.entitlement.guarantee + floating - lender.needed))
-
-
-def _proposal(
+def move(
     finding: Finding,
-    snapshot: Snapshot,
-    move: tuple[Target, Target],
+    view: View,
+    way: tuple[Target, Target],
     works: tuple[Work, ...],
     amount: int,
-    terms: Terms,
+    yields: tuple[Work, ...] = (),
 ) -> Proposal:
-    source, destination = move
+    """The proposal to move `amount` from the first object of `way` to the second, so that `works` can start.
+
+    `yields`: work of the same tenant that its own queue evicts for them.
+    """
+    (source, destination), snapshot, terms = way, view.snapshot, view.terms
     entitled = {
         item.tenant: known_or(item.entitled_now, item.reserved)
         for item in snapshot.tenants
@@ -210,21 +160,23 @@ def _proposal(
     }
     if source.tenant is not None:
         entitled[source.tenant] = entitled.get(source.tenant, 0) - amount
-    beneficiary = snapshot.tenant_pool(finding.tenant, finding.pool)
+    beneficiary = view.states.get((finding.tenant, finding.pool))
     hit = Victims((), 0)
     if beneficiary is not None:
-        floats = {name: gpus - _guarantee(snapshot, name, finding.pool) for name, gpus in entitled.items()}
-        hit = victims(snapshot, beneficiary, works, usable_quota(snapshot, beneficiary, floats), entitled)
+        floats = {name: gpus - _guarantee(view, name, finding.pool) for name, gpus in entitled.items()}
+        usable = usable_quota(snapshot, beneficiary, floats) + sum(work.gpus for work in yields)
+        hit = victims(snapshot, beneficiary, works, usable, entitled)
+    freed = (*hit.works, *yields)
     forecast = Forecast(
         ready=tuple(reference(work) for work in works),
         ready_by=terms.now + terms.trial_seconds,
-        evicted=tuple(reference(work) for work in hit.works),
-        lost_gpu_hours=lost_gpu_hours(hit.works, terms.now, terms.day_seconds),
+        evicted=tuple(reference(work) for work in freed),
+        lost_gpu_hours=lost_gpu_hours(freed, terms.now, terms.day_seconds),
     )
-    fragmented = whole_nodes(snapshot.pools[finding.pool], works, hit.works)
+    fragmented = whole_nodes(snapshot.pools[finding.pool], works, freed)
     return Proposal(finding, source, destination, amount, works, hit, fragmented, forecast)
 
 
-def _guarantee(snapshot: Snapshot, tenant: str, pool: str) -> int:
-    state = snapshot.tenant_pool(tenant, pool)
+def _guarantee(view: View, tenant: str, pool: str) -> int:
+    state = view.states.get((tenant, pool))
     return state.entitlement.guarantee if state is not None else 0

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from collector.model.quantities import format_time
+from collector.model.quantities import counted, format_time
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot, Work, WorkPhase
 from controller.api.policy import Policy
 from controller.policy.borrowing import gone_back
-from controller.policy.change import IDLE, Change, Stage, Verdict
+from controller.policy.change import IDLE, Change, Stage, Verdict, WorkRef
 from controller.policy.targets import Target, TargetKey, holds_level, left_baseline, level
 
 
 def evictions_by(snapshot: Snapshot, tenant: str) -> int:
     """Evictions of live work of others that this tenant's work caused, as far as the objects tell."""
     return sum(work.evictions_by.get(tenant, 0) for work in snapshot.works if work.tenant != tenant)
+
+
+def evictions_of(snapshot: Snapshot, works: Iterable[WorkRef]) -> int:
+    """How often these workloads have been evicted so far."""
+    keys = {work.key for work in works}
+    return sum(work.evictions for work in snapshot.works if work.key in keys)
 
 
 def watched(change: Change, snapshot: Snapshot) -> Change:
@@ -32,6 +38,8 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
         return change
     now = snapshot.taken_at
     change = watched(change, snapshot)
+    if change.forecast.stays:
+        return _calmed(change, snapshot)
     named, ready = len(change.forecast.ready), len(change.seen_ready)
     hurt = evictions_by(snapshot, change.tenant) - change.evictions_before - len(change.forecast.evicted)
     if hurt > _evictions_of_others(change, snapshot):
@@ -50,6 +58,21 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     if len(gone) == named:
         return _with(change, Verdict.CANNOT_TELL, "the named workloads are gone and were not seen to start", now)
     return _with(change, Verdict.NO_EFFECT, f"none of {named} named workloads became Ready in time", now)
+
+
+def _calmed(change: Change, snapshot: Snapshot) -> Change:
+    """Against a cycle: who was named keeps its place until the end of the trial, or the change did nothing."""
+    now, alive = snapshot.taken_at, {work.key for work in snapshot.works}
+    again = evictions_of(snapshot, change.forecast.stays) - change.stays_evictions_before
+    if again > 0:
+        return _with(
+            change, Verdict.NO_EFFECT, f"the named workloads lost their place {counted(again, 'time')} more", now
+        )
+    if not any(work.key in alive for work in change.forecast.stays):
+        return _with(change, Verdict.CANNOT_TELL, "the named workloads are gone", now)
+    if now < min(change.forecast.ready_by, change.expires_at):
+        return change
+    return _with(change, Verdict.HELPED, "the named workloads kept their place", now)
 
 
 def _evictions_of_others(change: Change, snapshot: Snapshot) -> int:

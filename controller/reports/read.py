@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from collector.catalogue.index import find
-from collector.sources.prometheus import RangeSeries, VectorSample
+from collector.sources.prometheus import RangeSeries, VectorSample, quoted
 from controller.api.errors import InputError, Mistake
 from controller.reports.model import Window
 from controller.reports.samples import CAPACITY, SERIES, Column, Samples, Values, key_labels
@@ -54,8 +54,7 @@ def read_samples(history: History, cluster: str, window: Window) -> Samples:
 
 def range_expression(name: str, cluster: str) -> str:
     """The query for a metric: only what a sample vouches for, and nothing beyond the end of a series."""
-    escaped = cluster.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    selector = f'{name}{{cluster="{escaped}"}}'
+    selector = f"{name}{{cluster={quoted(cluster)}}}"
     return f"{selector} and present_over_time({selector}[{VOUCHED}])"
 
 

@@ -1,7 +1,8 @@
 """Writes own objects until they agree with the ledger: intent first, take before give, each step seen before the next.
 
 A crash between any two steps leaves either an intent that is completed or sent back at the next start, or an object
-whose mark says what is in force on it. Nothing here decides anything.
+whose mark says what is in force on it. An object is written over just what the tick saw of it: what somebody else wrote
+since then stays, and the next tick decides anew. Nothing here decides anything.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 from collector.model.objects import Picture
 from collector.model.reading import Known
 from collector.model.tenancy import Site
-from controller.actuators.port import Actuator
+from controller.actuators.port import OUTDATED, Actuator
 from controller.api.errors import ApplyError, InvariantError
 from controller.knobs import own
 from controller.policy.change import IDLE, Change, Stage
@@ -22,8 +23,11 @@ from controller.policy.targets import Target, advanced, at_level, by_key, check_
 
 _MOST_STEPS_EACH = 8
 """Per change and target, far more than a tick can need; a bound, so that a mistake of ours can not write for ever."""
+_MOST_LOOKS = 5
+"""At an object whose status changes faster than it can be written."""
 _ALTERED = "ALTERED"
-_OF_ONE_OBJECT = frozenset({"CONFLICT", "FORBIDDEN", "REJECTED", "NOT_SERVED", _ALTERED})
+_CROSSED = "CROSSED"
+_OF_ONE_OBJECT = frozenset({"CONFLICT", OUTDATED, "FORBIDDEN", "REJECTED", "NOT_SERVED", _ALTERED, _CROSSED})
 """Codes that speak of one object and say nothing of the others."""
 
 
@@ -107,7 +111,11 @@ class Acting:
         return ledger
 
     def _previewed(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
-        """New changes are shown to the API server first; what it would refuse is never begun."""
+        """New changes are shown to the API server first; what it would refuse is never begun.
+
+        One that it did not answer for is left out of the ledger, as if it had not been decided: the next tick does that
+        anew where it is still right, and no budget is used up.
+        """
         for change in ledger.active:
             if change.stage is not Stage.INTENDED or change.taken:
                 continue
@@ -118,8 +126,13 @@ class Acting:
                     self.actuator.preview(*self._manifest(name, current, changes))
             except ApplyError as error:
                 self.problems.append(f"change {change.id} was not begun: {error}")
-                ledger = ledger.with_change(change.ended(self.clock(), f"refused in preview: {error.code}"))
+                ledger = self._not_begun(ledger, change, error)
         return ledger
+
+    def _not_begun(self, ledger: Ledger, change: Change, error: ApplyError) -> Ledger:
+        if error.code in _OF_ONE_OBJECT:
+            return ledger.with_change(change.ended(self.clock(), f"refused in preview: {error.code}"))
+        return replace(ledger, changes=tuple(item for item in ledger.changes if item.id != change.id))
 
     def _manifest(
         self, name: str, current: Sequence[Target], changes: Sequence[Change]
@@ -130,7 +143,7 @@ class Acting:
         """Write one own object. What refused it, or None."""
         path, manifest = self._manifest(target.name, current, ledger.changes)
         try:
-            answer = self.actuator.apply(path, manifest)
+            answer = self._applied(target, path, manifest, current)
         except ApplyError as error:
             self.problems.append(str(error))
             return error
@@ -143,6 +156,22 @@ class Acting:
             self.problems.append(str(altered))
             return altered
         return None
+
+    def _applied(
+        self, target: Target, path: str, manifest: Mapping[str, Any], current: Sequence[Target]
+    ) -> Mapping[str, Any]:
+        """Write over the version that was seen, or over a later one that differs in nothing of ours."""
+        before = [item for item in current if item.name == target.name]
+        for look in range(1, _MOST_LOOKS + 1):
+            try:
+                return self.actuator.apply(path, own.at_version(manifest, self.picture))
+            except ApplyError as error:
+                if error.code != OUTDATED or look == _MOST_LOOKS:
+                    raise
+            answer = self.actuator.shown(path)
+            if [self._seen(item, answer) for item in before] != before:
+                raise ApplyError(target.name, _CROSSED, "somebody else wrote it since this tick looked at it")
+        raise AssertionError("the loop above returns or raises")
 
     def _seen(self, item: Target, answer: Mapping[str, Any]) -> Target:
         self.picture = own.with_answer(self.picture, answer)

@@ -10,7 +10,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from collector.assemble.capacity import CAP_NAME
-from collector.assemble.clocks import WaitClocks
 from collector.model.objects import Cohort, ResourceQuota
 from collector.model.snapshot import Evidence
 from collector.model.tenancy import Site
@@ -28,15 +27,14 @@ from controller.runtime.control import BaselineSource, read_control
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import Lease
 from controller.runtime.ledger_store import LedgerStore
-from controller.runtime.loop import Loop
-from controller.runtime.observe import EvidenceSource, Observer, PictureSource
+from controller.runtime.loop import Loop, least_gap_seconds
+from controller.runtime.observe import EvidenceSource, Observer, PictureSource, wait_clocks
 from controller.runtime.status import StatusBoard
 from controller.runtime.status_store import StatusStore
 from controller.runtime.tick import Controller
 
 _COHORTS = next(kind for kind in KINDS if kind.name == "cohorts")
 _QUOTAS = next(kind for kind in KINDS if kind.name == "resourcequotas")
-_RESUBMISSION_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +87,9 @@ def controller_for(
     settings: Settings, api: KubernetesApi, pictures: PictureSource, evidence: EvidenceSource, fence: Fence
 ) -> Controller:
     """A controller over a living picture."""
-    clocks = WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale)
     return Controller(
         configuration=Configuration(settings.config, settings.cluster),
-        observer=Observer(pictures, evidence, ListedOwnObjects(api), clocks),
+        observer=Observer(pictures, evidence, ListedOwnObjects(api), wait_clocks(settings.time_scale)),
         store=LedgerStore(api, settings.namespace),
         actuator=ServerSideApply(api),
         fence=fence,
@@ -122,6 +119,6 @@ def loop_for(settings: Settings, api: KubernetesApi, watch: ClusterWatch, doorbe
     """The whole loop, ready to run."""
     lease = lease_for(settings, api)
     controller = controller_for(settings, api, watch, evidence_source(settings), lease)
-    least_gap_seconds = max(0.5, min(5.0, 5.0 / settings.time_scale))
+    gap_seconds = least_gap_seconds(settings.time_scale)
     status = StatusStore(api, settings.namespace, time.monotonic)
-    return Loop(controller, lease, StatusBoard(), doorbell, status, time.monotonic, least_gap_seconds)
+    return Loop(controller, lease, StatusBoard(settings.cluster), doorbell, status, time.monotonic, gap_seconds)

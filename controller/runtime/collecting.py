@@ -1,13 +1,14 @@
 """Runs the collector: documents, picture, GPU exporters and the metrics server together, until told to stop.
 
 The ticks have a thread to themselves; what may be slow (GPU exporters, Prometheus) has its own. Writes to no cluster.
+These threads are outermost frames: a mistake of ours in one round is said and counted, and the next round tries again.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Final, Protocol
@@ -16,7 +17,6 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from collector.assemble.ceph_memory import CephMemory
-from collector.assemble.clocks import WaitClocks
 from collector.exporter.ceph import CephPages
 from collector.exporter.cluster_role import ClusterRole, PictureSource
 from collector.exporter.fabric_families import FabricCollector
@@ -36,9 +36,9 @@ from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
+from controller.runtime.observe import wait_clocks
 
 _LOG = structlog.get_logger("trimtab.collector")
-_RESUBMISSION_SECONDS: Final = 1800.0
 _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
@@ -140,7 +140,7 @@ class Collecting:
             devices=self._gpus.devices,
             health=self._health,
             clock=time.time,
-            clocks=WaitClocks(resubmission_seconds=_RESUBMISSION_SECONDS / settings.time_scale),
+            clocks=wait_clocks(settings.time_scale),
             published=Published(settings.cluster),
             history=None if keeping is None else keeping.recorder,
         )
@@ -179,8 +179,9 @@ class Collecting:
                 continue
             if self._keeping is not None:  # waits of before are known from the first tick on, if they can be
                 self._keeping.recorder.settled.wait(_HISTORY_SECONDS)
+            tick = self._lasting("tick", self._tick)
             while not stop.is_set():
-                self._tick()
+                tick()
                 stop.wait(self._settings.tick_seconds)
         finally:
             self._prober.close()
@@ -199,17 +200,33 @@ class Collecting:
     def _helpers(self) -> list[Repeated]:
         helpers: list[Repeated] = []
         if self._settings.gpu_exporters:
-            helpers.append(Repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
+            helpers.append(self._repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
         if self._settings.ceph_urls:
-            helpers.append(Repeated("ceph", self._settings.gpu_seconds, self._read_ceph))
+            helpers.append(self._repeated("ceph", self._settings.gpu_seconds, self._read_ceph))
         if self._settings.rdma_probes is not None:
-            helpers.append(Repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
+            helpers.append(self._repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
         if self._settings.prometheus_url is not None:
             asked = Prometheus(self._settings.prometheus_url)
-            helpers.append(Repeated("own-series", self._settings.gpu_seconds * 2, lambda: self._check_arrival(asked)))
+            every_seconds = self._settings.gpu_seconds * 2
+            helpers.append(self._repeated("own-series", every_seconds, lambda: self._check_arrival(asked)))
         if self._keeping is not None:
-            helpers.append(Repeated("accounting", _KEEP_SECONDS, self._keep))
+            helpers.append(self._repeated("accounting", _KEEP_SECONDS, self._keep))
         return helpers
+
+    def _repeated(self, name: str, interval_seconds: float, action: Callable[[], None]) -> Repeated:
+        return Repeated(name, interval_seconds, self._lasting(name, action))
+
+    def _lasting(self, what: str, action: Callable[[], None]) -> Callable[[], None]:
+        """The action, which no longer raises anything."""
+
+        def done() -> None:
+            try:
+                action()
+            except Exception:
+                self._health.error(what, "", "unexpected")
+                _LOG.exception("failed unexpectedly", what=what)
+
+        return done
 
     def _tick(self) -> None:
         published = self._role.tick(self._site())

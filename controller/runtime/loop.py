@@ -14,11 +14,17 @@ import structlog
 from collector.sources.errors import CredentialsProblem, SourceError
 from controller.runtime.doorbell import Doorbell
 from controller.runtime.lease import FenceError
+from controller.runtime.ledger_store import LedgerLost
 from controller.runtime.ports import Leadership, StatusKeeper
 from controller.runtime.status import StatusBoard
 from controller.runtime.tick import Controller, TickReport
 
 _LOG = structlog.get_logger("trimtab.controller")
+
+
+def least_gap_seconds(time_scale: float) -> float:
+    """The shortest pause between two ticks, however often the doorbell rings."""
+    return max(0.5, min(5.0, 5.0 / time_scale))
 
 
 @dataclass(slots=True)
@@ -71,7 +77,17 @@ class Loop:
             self._say(report)
         except Exception:
             _LOG.exception("tick not told")
+        self._keep_latch()
         return report
+
+    def _keep_latch(self) -> None:
+        """Last of all, since what latched it may be a ledger that can not be read."""
+        try:
+            self.controller.keep_latch()
+        except (SourceError, CredentialsProblem, LedgerLost) as error:
+            _LOG.warning("latch not written", reason=str(error))
+        except Exception:
+            _LOG.exception("latch not written")
 
     def _say(self, report: TickReport) -> None:
         _LOG.info(

@@ -36,20 +36,21 @@ class ControllerCollector(Collector):
 
     def collect(self) -> Iterator[Family]:
         """All families of this moment; what is not known yet is left out."""
-        report = self.board.last
-        yield _family("trimtab_controller_ticks_total", [((), self.board.ticks)])
-        posts = [((outcome,), count) for outcome, count in sorted(self.doorbell.counts.items())]
+        report, cluster = self.board.last, self.board.cluster
+        yield _family("trimtab_controller_ticks_total", [((cluster,), self.board.ticks)])
+        posts = [((cluster, outcome), count) for outcome, count in sorted(self.doorbell.counts.items())]
         yield _family("trimtab_doorbell_posts_total", posts)
-        yield _family("trimtab_controller_decisions_total", sorted(self.board.decisions.items()))
+        decisions = [((cluster, *labels), count) for labels, count in sorted(self.board.decisions.items())]
+        yield _family("trimtab_controller_decisions_total", decisions)
         if report is None:
             return
         blind = report.outcome is None or (report.observation and report.observation.snapshot.blind_reasons)
-        yield _family("trimtab_controller_blind", [((), 1.0 if blind else 0.0)])
-        yield _family("trimtab_controller_last_tick_timestamp_seconds", [((), report.at)])
-        active = [((knob,), count) for knob, count in sorted(self.board.active_changes().items())]
+        yield _family("trimtab_controller_blind", [((cluster,), 1.0 if blind else 0.0)])
+        yield _family("trimtab_controller_last_tick_timestamp_seconds", [((cluster,), report.at)])
+        active = [((cluster, knob), count) for knob, count in sorted(self.board.active_changes().items())]
         yield _family("trimtab_controller_active_changes", active)
-        remaining = report.budget_remaining.items()
-        yield _family("trimtab_controller_budget_remaining_ratio", [((name,), value) for name, value in remaining])
+        remaining = [((cluster, name), value) for name, value in report.budget_remaining.items()]
+        yield _family("trimtab_controller_budget_remaining_ratio", remaining)
         if report.observation is not None:
             yield _family("trimtab_tenant_change_gpus", _moved_gpus(report.observation, report.ledger.active))
             yield _family("trimtab_tenant_finding", _findings(report, report.observation.snapshot.site.cluster))

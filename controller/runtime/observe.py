@@ -22,6 +22,12 @@ from controller.knobs.marks import Mark
 from controller.policy.targets import Target
 
 
+def wait_clocks(time_scale: float) -> WaitClocks:
+    """Clocks that have seen nothing yet; how long a resubmission may take is divided by `time_scale`."""
+    usual = WaitClocks()
+    return replace(usual, resubmission_seconds=usual.resubmission_seconds / time_scale)
+
+
 class PictureSource(Protocol):
     """Whoever keeps a living picture of the cluster."""
 

@@ -17,6 +17,8 @@ class LedgerKeeper(Protocol):
 
     unreadable: dict[str, str]
     """Entries that are no change, and why."""
+    let_go: str
+    """Why the last save kept fewer changes than it was given; "" when it kept all."""
 
     def load(self) -> Ledger:
         """The ledger as it is kept."""

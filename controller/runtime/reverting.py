@@ -51,6 +51,14 @@ def sent_back(store: LedgerStore, wanted: Wanted, because: Because, *, hard: boo
     return Reverted((), (), tuple(change.id for change in chosen), ())
 
 
+def lifted_latch(store: LedgerStore) -> str:
+    """Lift the latch, and say why it was there; "" when there was none. Raises LedgerLost, SourceError."""
+    ledger = store.load()
+    if ledger.latched:
+        store.save(replace(ledger, latched=""))
+    return ledger.latched
+
+
 def everything_back(
     picture: Picture,
     baseline: own.Baseline,

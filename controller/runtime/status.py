@@ -20,6 +20,8 @@ from controller.policy.ledger_text import change_document
 from controller.runtime.tick import TickReport
 
 SCHEMA_VERSION = 1
+_LONGEST_SUMMARY = 500
+"""Characters of an alert's own words: the status is one object with a bound, and whoever rings may write a lot."""
 _COUNTS = ("reserved_gpus", "waiting_gpus", "entitled_gpus", "shortfall_gpus", "borrowed_gpus")
 _KNOBS = {Engine.KUEUE: "kueue-leaf-cohort", Engine.NATIVE: "native-cap"}
 
@@ -28,6 +30,8 @@ _KNOBS = {Engine.KUEUE: "kueue-leaf-cohort", Engine.NATIVE: "native-cap"}
 class StatusBoard:
     """The last report and counts since the start. Written by the loop, read by web threads."""
 
+    cluster: str = "default"
+    """Which cluster it steers: several may write to one Prometheus."""
     ticks: int = 0
     last: TickReport | None = None
     waiting: str = ""
@@ -132,7 +136,7 @@ def _alert_document(signal: Signal, now: float) -> dict[str, Any]:
         "status": signal.status.value,
         "tenant": signal.tenant,
         "pool": signal.pool,
-        "summary": signal.summary,
+        "summary": signal.summary[:_LONGEST_SUMMARY],
     }
 
 
@@ -143,6 +147,8 @@ def _decision_document(decision: Decision) -> dict[str, Any]:
         "pool": finding.pool,
         "kind": finding.kind.value,
         "cause": finding.cause.value,
+        "confidence": finding.confidence.value,
+        "evidence": list(finding.evidence),
         "shortfall_gpus": finding.shortfall,
         "finding": finding.sentence,
         "decision": decision.sentence,

@@ -10,9 +10,11 @@ from typing import Any
 from collector.sources.errors import Malformed, NotFound
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE, FIELD_MANAGER
+from controller.runtime.ledger_store import LARGEST_BYTES
 
 NAME = "trimtab-status"
 KEY = "status.json"
+_LEFT_OUT = "The status is too large for a ConfigMap: its tenants are left out here, and stand on the status page."
 
 
 def read_status(api: KubernetesApi, namespace: str) -> dict[str, Any] | None:
@@ -53,9 +55,18 @@ class StatusStore:
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": NAME, "namespace": self.namespace},
-            "data": {KEY: json.dumps(document, sort_keys=True)},
+            "data": {KEY: _fitting(document)},
         }
         path = f"/api/v1/namespaces/{self.namespace}/configmaps/{NAME}"
         query = {"fieldManager": FIELD_MANAGER, "force": "false"}
         self.api.request("PATCH", path, body, content_type=APPLY_CONTENT_TYPE, query=query)
         self._written, self._written_at = essence, self.monotonic()
+
+
+def _fitting(document: Mapping[str, Any]) -> str:
+    """The document as text; that of thousands of tenants without their rows, since an old status would tell less."""
+    text = json.dumps(document, sort_keys=True)
+    if len(text) <= LARGEST_BYTES:  # it is plain ASCII
+        return text
+    problems = [*document.get("problems", ()), _LEFT_OUT]
+    return json.dumps({**document, "tenants": [], "problems": problems}, sort_keys=True)

@@ -92,9 +92,15 @@ class Controller:
             return self.latch(str(error))
 
     def latch(self, reason: str) -> TickReport:
-        """Decide nothing new from now on, until a person has looked and started it anew; the report that says so."""
+        """Decide nothing new from now on, until a person has looked and lifted it; the report that says so."""
         self.ledger = replace(self.ledger, latched=reason)
         return self._held(self.clock(), f"latched: {reason}")
+
+    def keep_latch(self) -> None:
+        """Write a latch to where a new start finds it, if we may write. Raises SourceError, LedgerLost."""
+        if self.ledger.latched and self.ceiling is not Mode.OBSERVE:
+            self.ledger = self.store.reload(self.ledger)
+            self.store.save(self.ledger)
 
     def _held(self, now: float, *problems: str) -> TickReport:
         mode, wake_at = min(self.ceiling, self._policy.mode), now + self._policy.cadence.tick_seconds
@@ -118,7 +124,7 @@ class Controller:
             observation=observation,
             ledger=self.ledger,
             written=tuple(acting.written),
-            problems=(*problems, *acting.problems),
+            problems=(*problems, *acting.problems, *filter(None, [self.store.let_go])),
             wake_at=outcome.wake_at,
             budget_remaining=outcome.used.remaining(policy.budgets),
             advice=told,

@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from controller.simulate.gang import Gang
 from controller.simulate.quota import QuotaTree
+
+Name = TypeVar("Name", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,6 @@ def victims_for(tree: QuotaTree, gang: Gang, admitted: Sequence[Gang]) -> tuple[
 
 
 def _candidates(tree: QuotaTree, gang: Gang, admitted: Sequence[Gang]) -> list[Gang]:
-    """Other queues' gangs first, then lower priority, then newest admission."""
     queue = gang.spec.tenant
     reach = _reach(tree, gang)
     found = [
@@ -97,8 +99,13 @@ def _candidates(tree: QuotaTree, gang: Gang, admitted: Sequence[Gang]) -> list[G
         if (other.spec.tenant in reach if other.spec.tenant != queue else other.spec.priority < gang.spec.priority)
     ]
     return sorted(
-        found, key=lambda g: (g.spec.tenant == queue, g.spec.priority, -math.floor(g.admitted_at or 0.0), g.uid)
+        found, key=lambda g: victim_order(g.spec.tenant == queue, g.spec.priority, g.admitted_at or 0.0, g.uid)
     )
+
+
+def victim_order(same_queue: bool, priority: int, admitted_at: float, name: Name) -> tuple[bool, int, int, Name]:
+    """Who gives way first: other queues', then lower priority, then newest admission in whole seconds, then by name."""
+    return (same_queue, priority, -math.floor(admitted_at), name)
 
 
 def _reach(tree: QuotaTree, gang: Gang) -> frozenset[str]:

@@ -71,6 +71,21 @@ class Cluster:
         if at is None:
             self.advance(self.now)
 
+    def withdraw(self, tenant: str, name: str) -> None:
+        """Its user deletes a job, wherever it stands; nothing happens for one that is not there. The name is free."""
+        found = next((one for one in self.gangs.values() if (one.spec.tenant, one.spec.name) == (tenant, name)), None)
+        if found is None:
+            return
+        if found.phase in (GangPhase.ADMITTED, GangPhase.RUNNING):
+            self._leave(found, GangPhase.FINISHED)
+        found.round += 1
+        del self.gangs[found.uid]
+        self._names.discard((tenant, name))
+        if self._promised.get(tenant) == found.uid:
+            del self._promised[tenant]
+        self._settle()
+        self.advance(self.now)
+
     def apply_leaf(self, name: str, gpus: int, annotations: Mapping[str, str]) -> int:
         """Set one of Trimtab's own Cohorts. Returns its new version. Raises KeyError for a name that is none."""
         node = self.tree.nodes[name]

@@ -35,6 +35,11 @@ class Timings:
     """From an eviction until the job may be admitted again: its pods end, its Workload is queued anew. Above 0: gangs
     that evict each other in turn do so at this pace, as they do on a real cluster."""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a time that would let two gangs evict each other for ever in one moment."""
+        if not self.requeue_seconds > 0:
+            raise ValueError(f"requeue_seconds is {self.requeue_seconds}, expected more than 0")
+
     def scaled(self, time_scale: float) -> Timings:
         """The same with every duration divided by `time_scale`."""
         return Timings(

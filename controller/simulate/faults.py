@@ -1,4 +1,4 @@
-"""Faults that make jobs slow and are no matter of scheduling: storage, network, one bad GPU. Values. Pure."""
+"""Faults that make jobs slow and are no matter of scheduling: storage, network, a bad GPU, a hang. Values. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,15 @@ class SickGpu:
     xid: int = 79
 
 
-Fault: TypeAlias = StorageFault | NetworkNoise | SickGpu
+@dataclass(frozen=True, slots=True)
+class HungGang:
+    """A gang whose ranks wait for each other for ever: it holds its GPUs and gets nowhere."""
+
+    tenant: str
+    job: str
+
+
+Fault: TypeAlias = StorageFault | NetworkNoise | SickGpu | HungGang
 
 
 def factor(fault: Fault, gang: Gang, nodes: Nodes) -> float:
@@ -47,3 +55,5 @@ def factor(fault: Fault, gang: Gang, nodes: Nodes) -> float:
             return speed if len({nodes.node_of(pod) for pod in pods}) > 1 else 1.0
         case SickGpu(node=node, index=index, speed=speed):
             return speed if nodes.slots[node][index] in pods else 1.0
+        case HungGang(tenant=tenant, job=job):
+            return 0.0 if (gang.spec.tenant, gang.spec.name) == (tenant, job) else 1.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from controller.simulate.cluster_spec import JobSpec
+from controller.simulate.losses import Checkpoints, saved_seconds
 
 
 class GangPhase(Enum):
@@ -87,7 +88,7 @@ class Gang:
     def lose_unsaved(self, restart_seconds: float) -> None:
         """Go back to the last checkpoint, and owe the restart."""
         interval = self.spec.checkpoint_seconds
-        saved = 0.0 if interval is None else self.done_seconds - self.done_seconds % interval
+        saved = saved_seconds(self.done_seconds, None if interval is None else Checkpoints(interval))
         self.lost_gpu_seconds += (self.done_seconds - saved) * self.spec.gpus
         self.done_seconds = saved
         self.owed_seconds += restart_seconds

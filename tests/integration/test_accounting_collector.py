@@ -117,7 +117,7 @@ def test_an_eviction_and_a_kill_are_in_the_history_and_waits_go_on(
 
     past = [*asked, "--accounting", str(tmp_path / "history.db")]
     past[1] = "run-b/own"
-    wait_until(lambda: states(rows_of(tmp_path, "b"), "own")[-1] is State.GONE, "the owner to be gone")
+    wait_until(lambda: states(rows_of(tmp_path, "b"), "own")[-1] is State.GONE, "the owner to be gone", 60)
     assert run(past) == 0
     gone = json.loads(capsys.readouterr().out)["past_workload"]
     assert (gone["name"], gone["history"][-1]["state"]) == ("run-b/own", "gone")

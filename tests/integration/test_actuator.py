@@ -48,6 +48,19 @@ def test_a_field_of_somebody_else_is_left_to_him_and_he_is_named(
     assert nominal(admin, leaf.name) == 5
 
 
+def test_a_version_that_has_passed_is_told_apart_from_a_field_of_somebody_else(
+    api: KubernetesApi, admin: KubeApi, leaves: Baseline
+) -> None:
+    actuator, leaf = ServerSideApply(api), leaves.leaves[0]
+    path = f"{COHORTS}/{leaf.name}"
+    seen = actuator.shown(path)["metadata"]["resourceVersion"]
+    actuator.apply(path, with_gpus(leaf, 5))
+    late = with_gpus(leaf, 6)
+    late["metadata"]["resourceVersion"] = seen
+    assert refusal(actuator, late).code == "OUTDATED"
+    assert nominal(admin, leaf.name) == 5
+
+
 def test_an_object_that_is_not_ours_is_forbidden(api: KubernetesApi) -> None:
     refused = refusal(ServerSideApply(api), with_gpus(Leaf("trimtab-rt-other", "rt-team-a", {KEY: 4}), 4))
     assert refused.code == "FORBIDDEN"

@@ -12,10 +12,10 @@ from collector.model.tenancy import Engine, Pool, Site
 from collector.sources.kubernetes_api import KubernetesApi
 from controller.knobs import own
 from controller.knobs.own import Baseline
-from controller.policy.change import Change, Forecast
 from controller.policy.ledger import Ledger
 from controller.runtime.advice import Advice, advice
 from controller.runtime.assembly import ListedOwnObjects
+from tests.builders import a_change
 from tests.integration.own_objects import KUEUE, nominal
 from tests.testbed import Testbed
 from tests.testbed.api import KubeApi
@@ -27,19 +27,8 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue]
 
 NOW = 1_750_000_000.0
 SITE = Site("rt", (Pool("h100", GPU, {}, Engine.KUEUE, flavor="rt"),), (), ())
-MOVE = Change(
-    id="20260101t000000z-rt-a-h100",
-    policy="default",
-    tenant="rt-a",
-    pool="h100",
-    source="trimtab-rt-b",
-    destination="trimtab-rt-a",
-    amount=2,
-    reason="a test's",
-    finding="",
-    forecast=Forecast((), NOW),
-    created_at=NOW,
-    expires_at=NOW + 3600,
+MOVE = a_change(
+    id="20260101t000000z-rt-a-h100", tenant="rt-a", source="trimtab-rt-b", destination="trimtab-rt-a", amount=2
 )
 
 

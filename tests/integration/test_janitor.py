@@ -15,10 +15,11 @@ from controller.cli.output import REFUSED
 from controller.knobs.kueue import cohort_manifest
 from controller.knobs.marks import annotations_for
 from controller.knobs.own import Baseline
-from controller.policy.change import Change, Forecast, Stage
+from controller.policy.change import Stage
 from controller.policy.ledger import Ledger
 from controller.runtime.assembly import Settings
 from controller.runtime.ledger_store import LedgerStore
+from tests.builders import a_change
 from tests.integration.own_objects import KEY, nominal, with_gpus
 from tests.testbed.api import KubeApi
 
@@ -29,18 +30,8 @@ def in_force(api: KubernetesApi, admin: KubeApi, home: str, leaves: Baseline, **
     """Two GPUs moved from b to a, written and recorded as a controller leaves them behind."""
     kept: dict[str, Any] = {"taken": 2, "given": 2, "taken_written": 2, "given_written": 2, "stage": Stage.KEPT}
     kept |= {"created_at": 1.0, "expires_at": time.time() - 60.0}
-    change = Change(
-        id="old",
-        policy="default",
-        tenant="rt-a",
-        pool="h100",
-        source="trimtab-rt-b",
-        destination="trimtab-rt-a",
-        amount=2,
-        reason="",
-        finding="",
-        forecast=Forecast((), 0.0),
-        **{**kept, **fields},
+    change = a_change(
+        id="old", tenant="rt-a", source="trimtab-rt-b", destination="trimtab-rt-a", amount=2, **{**kept, **fields}
     )
     for leaf, gpus in zip(leaves.leaves, (4 + change.given, 8 - change.taken), strict=True):
         admin.apply(cohort_manifest(leaf, {KEY: gpus}, annotations_for(leaf.name, [change])), "trimtab")

@@ -21,7 +21,7 @@ from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError
 from controller.demo.processes import free_port, wait_until
 from controller.knobs.own import Baseline, baseline_text
-from controller.policy.change import Change, Forecast
+from controller.policy.change import Change
 from controller.policy.change import Stage as ChangeStage
 from controller.policy.ledger import Ledger
 from controller.runtime.assembly import Settings, controller_for, evidence_source
@@ -30,6 +30,7 @@ from controller.runtime.lease import Lease
 from controller.runtime.ledger_store import LedgerLost, LedgerStore
 from controller.runtime.reverting import Because, everything_back, sent_back
 from controller.runtime.status_store import StatusStore, read_status
+from tests.builders import a_change
 from tests.integration.own_objects import AGREED, nominal, with_gpus
 from tests.testbed import Testbed
 from tests.testbed.api import KubeApi
@@ -39,21 +40,14 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue]
 
 
 def change(identifier: str, **fields: Any) -> Change:
-    base = Change(
+    return a_change(
         id=identifier,
-        policy="default",
         tenant="rt-a",
-        pool="h100",
         source="trimtab-rt-b",
         destination="trimtab-rt-a",
         amount=2,
-        reason="",
-        finding="",
-        forecast=Forecast((), 0.0),
-        created_at=1.0,
-        expires_at=2.0,
+        **{"created_at": 1.0, "expires_at": 2.0, **fields},
     )
-    return replace(base, **fields)
 
 
 def loaded(api: KubernetesApi, home: str) -> LedgerStore:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
 from controller.policy.ledger_text import SCHEMA_VERSION, change_text, read_change
+from tests.builders import a_change
 
 names = st.text(max_size=12)
 gpus = st.integers(0, 4096)
@@ -96,21 +97,8 @@ def test_text_that_is_no_change_is_a_value_error(text: str) -> None:
         read_change(text)
 
 
-SOUND = Change(
-    id="c1",
-    policy="default",
-    tenant="vision",
-    pool="h100",
-    source="trimtab-shared",
-    destination="trimtab-vision",
-    amount=8,
-    reason="why",
-    finding="what",
-    forecast=Forecast((WorkRef("k", "vision/late", 8),), 5.0),
-    created_at=1.0,
-    expires_at=9.0,
-    taken=8,
-    given=8,
+SOUND = a_change(
+    forecast=Forecast((WorkRef("k", "vision/late", 8),), 5.0), created_at=1.0, expires_at=9.0, taken=8, given=8
 )
 
 

@@ -122,11 +122,11 @@ class Levels(RuleBasedStateMachine):
     def the_server_refuses(self, which: set[int], preview: bool) -> None:
         names = {self.own(number) for number in which}
         if preview:
-            self.steers.refused_in_preview = names
+            self.steers.refused_in_preview = dict.fromkeys(names, "REJECTED")
         else:
             self.steers.refused = dict.fromkeys(names, "CONFLICT")
         self.steers.tick()
-        self.steers.refused, self.steers.refused_in_preview = {}, set()
+        self.steers.refused, self.steers.refused_in_preview = {}, {}
 
     @rule(prometheus=st.booleans(), late=st.booleans())
     def it_ticks_blind(self, prometheus: bool, late: bool) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from controller.policy import engine, guards, proposals
+from controller.policy import engine, guards
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
@@ -50,7 +51,9 @@ def test_every_decision_is_listed_and_has_its_four_parts() -> None:
 
 
 def test_the_guide_names_every_refusal_in_the_order_in_which_they_are_asked() -> None:
-    before = inspect.getsource(guards.on_trial) + inspect.getsource(proposals)
+    rooms = ("", ".guard", ".lend", ".quota")
+    shipped = [import_module(f"controller.policy.strategies{room}") for room in rooms]
+    before = inspect.getsource(guards.on_trial) + "".join(inspect.getsource(module) for module in shipped)
     asked = "".join(inspect.getsource(guard) for guard in guards.GUARDS)
     text = re.sub(r'f"MODE_\{[^"]*"', '"MODE_OBSERVE"', before + asked + inspect.getsource(engine))
     written = re.findall(r'(?:Refusal|NoProposal)\(\s*(?:finding, )?"([A-Z_]+)"', text)

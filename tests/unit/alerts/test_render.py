@@ -12,6 +12,7 @@ import yaml
 from alerts.render.__main__ import main
 from alerts.render.alertmanager import alertmanager_document
 from alerts.render.files import generated_files
+from alerts.render.kept import check_kept
 from alerts.render.reference import alerts_page
 from alerts.render.rules import hint_template, prometheus_rule_object, prometheus_rules
 from alerts.rules import rule_groups
@@ -109,6 +110,16 @@ def test_the_command_says_what_differs_and_changes_nothing(tmp_path: Path, capsy
     assert "-# Alarms\n+# Alerts\n" in said
     assert "deploy/generated/trimtab.rules.yaml (generated)" in said
     assert page.read_text(encoding="utf-8") == edited
+
+
+@pytest.mark.parametrize(("before", "after"), [(b"\n", b"\r\n"), (b".\n", b".")])
+def test_ends_of_lines_that_differ_are_a_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], before: bytes, after: bytes
+) -> None:
+    text = "One.\nTwo.\n"
+    (tmp_path / "page.md").write_bytes(text.encode().removesuffix(before) + after)
+    assert check_kept(tmp_path, {"page.md": text}) == 1
+    assert "page.md (generated)" in capsys.readouterr().out
 
 
 def test_an_impossible_time_scale_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:

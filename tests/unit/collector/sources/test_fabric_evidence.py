@@ -74,3 +74,14 @@ def test_probes_that_all_fail_rule_nothing_out() -> None:
     assert fabric_evidence(ages, SITE).unseen == "no probe of its 2 edges succeeded lately"
     measured = sample("trimtab_rdma_latency_seconds", 1e-5, quantile="0.5")
     assert fabric_evidence([*ages, measured], SITE).unseen is None
+
+
+def test_one_slow_edge_among_several_is_suspected_and_a_second_makes_it_known() -> None:
+    one = fabric_evidence([ratio(4.0), ratio(0.9, "gpu-5"), ratio(0.8, "gpu-7")], SITE)
+    assert (one.causes, set(one.suspected)) == ({}, {"vision"})
+    two = fabric_evidence([ratio(4.0), ratio(3.0, "gpu-5"), ratio(0.8, "gpu-7")], SITE)
+    assert (set(two.causes), two.suspected) == ({"vision"}, {})
+
+
+def test_where_one_edge_is_all_there_is_it_is_known() -> None:
+    assert set(fabric_evidence([ratio(4.0)], SITE).causes) == {"vision"}

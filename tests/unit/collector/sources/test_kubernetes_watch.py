@@ -8,7 +8,7 @@ import pytest
 
 from collector.sources.errors import CredentialsProblem, Forbidden, Gone, Malformed, NotFound, Throttled, Unreachable
 from collector.sources.kubernetes_kinds import KINDS, Kind, KindState, picture_of
-from collector.sources.kubernetes_port import WatchEvent
+from collector.sources.kubernetes_port import Decode, Query, WatchEvent
 from collector.sources.kubernetes_watch import ClusterWatch, KindFollower, WatchSettings
 from tests.unit.collector.sources.fake_cluster import FakeClock, FakeReader, pod
 
@@ -244,3 +244,32 @@ def test_the_age_of_a_picture_is_that_of_its_oldest_kind() -> None:
 def test_a_picture_of_nothing_is_as_old_as_the_watch() -> None:
     watch = ClusterWatch(FakeReader(), clock=FakeClock(1000.0))
     assert watch.picture(1025.0).age_seconds == 25.0
+
+
+def test_a_mistake_of_ours_is_told_and_the_kind_is_read_again(
+    reader: FakeReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follower = following(reader)
+    told: list[str | None] = []
+
+    class Pauses(threading.Event):
+        """A stop that comes with the second pause; no pause takes time."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            told.append(follower.store.state().problem)
+            if len(told) == 2:
+                self.set()
+            return self.is_set()
+
+    broken = iter([RuntimeError("can't start new thread")])
+    read = reader.list_pages
+
+    def fails_once(path: str, limit: int = 500, query: Query | None = None, decode: Decode | None = None) -> object:
+        for error in broken:
+            raise error
+        return read(path, limit, query, decode)
+
+    monkeypatch.setattr(reader, "list_pages", fails_once)
+    follower.run(Pauses())
+    assert told == ["failed unexpectedly: RuntimeError: can't start new thread", None]
+    assert uids(follower) == {"u1", "u2"}

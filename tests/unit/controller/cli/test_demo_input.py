@@ -27,7 +27,7 @@ def test_rows_and_jobs_that_are_left_out_of_a_trace_are_counted_and_said(
 ) -> None:
     _replayed(trace, 1)
     *rows, jobs = capsys.readouterr().err.splitlines()
-    assert rows == [f"{trace}: left out 1 row: no cluster", f"{trace}: left out 2 rows: timestamp is no ISO time"]
+    assert rows == [f"{trace}: left out 2 rows: a time that is no time", f"{trace}: left out 1 row: no tenant"]
     assert jobs.startswith(f"{trace}: replaying 20 of 21 jobs: one day of its busiest tenants (1), without jobs that")
 
 
@@ -35,7 +35,7 @@ def test_a_trace_without_jobs_is_refused_in_plain_words(trace: Path, capsys: pyt
     trace.write_text(f"{HEAD}soon,1,1,a\n", encoding="utf-8")
     assert run(["demo", f"--trace={trace}"]) == 2
     said = capsys.readouterr().err
-    assert "no job that can be read (1 row: timestamp is no ISO time)" in said
+    assert "no job that can be read (1 row: a time that is no time)" in said
     assert "{" not in said
 
 

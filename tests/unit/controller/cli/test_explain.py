@@ -18,10 +18,12 @@ from collector.sources.kubernetes_api import KubernetesApi
 from controller.api.errors import InputError
 from controller.cli.explain_facts import WorkFacts, tenant_facts, work_facts
 from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
+from controller.cli.main import run
 from controller.cli.subjects import subject
 from controller.cli.view import View
 from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
 from controller.policy.ledger_text import change_text
+from controller.runtime.ledger_store import LedgerStore
 from tests.pictures import NOW, PictureMaker
 from tests.views import starving_site, view_of_picture
 
@@ -62,7 +64,7 @@ class _Ledger(KubernetesApi):
         return self._answer_given
 
 
-NO_LEDGER = _Ledger(NotFound("GET", "configmaps", "none"))
+NO_LEDGER = LedgerStore(_Ledger(NotFound("GET", "configmaps", "none")))
 
 
 def _view(maker: PictureMaker | None = None) -> View:
@@ -141,13 +143,31 @@ def test_the_tenant_of_everything_unclaimed_can_be_explained() -> None:
 
 def test_a_change_is_found_by_the_beginning_of_its_id_and_told_whole() -> None:
     ledger = _Ledger({"metadata": {"resourceVersion": "1"}, "data": {"one": change_text(CHANGE)}})
-    found = subject("vision-h100", _view(), ledger)
+    found = subject("vision-h100", _view(), LedgerStore(ledger))
     assert found == CHANGE
     text = _text(change_screen(CHANGE))
     assert "kept, verdict helped" in text
     assert "take 8 of 8 GPUs from trimtab-shared" in text
     assert "vision/eval (8 GPUs, seen Ready)" in text
     assert "nlp/pretrain (24 GPUs) (1.5 GPU-hours lost)" in text
+
+
+def test_a_change_is_looked_for_where_trimtab_lives(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    class Elsewhere(_Ledger):
+        def get(self, path: str, query: object = None) -> dict[str, Any]:
+            asked.append(path)
+            return super().get(path, query)
+
+    api = Elsewhere({"metadata": {"resourceVersion": "1"}, "data": {"one": change_text(CHANGE)}})
+    monkeypatch.setattr("controller.cli.explain.Where.connection", lambda where: api)
+    monkeypatch.setattr("controller.cli.explain.view_of", lambda where, connection: _view())
+    assert run(["explain", "change/vision-h100", "--namespace=steering", "-o", "json"]) == 0
+    assert asked == ["/api/v1/namespaces/steering/configmaps/trimtab-ledger"]
+    assert CHANGE.id in capsys.readouterr().out
 
 
 def test_an_ambiguous_name_lists_what_it_may_mean() -> None:
@@ -175,7 +195,7 @@ def test_an_unknown_name_says_what_is_near() -> None:
 
 
 def test_a_ledger_that_may_not_be_read_is_said_with_the_unknown_name() -> None:
-    ledger = _Ledger(Forbidden("GET", "/api/v1/configmaps", "no", status=403))
+    ledger = LedgerStore(_Ledger(Forbidden("GET", "/api/v1/configmaps", "no", status=403)))
     with pytest.raises(InputError) as refused:
         subject("chg-1234", _view(), ledger)
     assert "changes could not be read: GET /api/v1/configmaps: 403: no" in str(refused.value)

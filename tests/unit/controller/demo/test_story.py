@@ -9,7 +9,7 @@ import pytest
 from controller.demo.chronicle import Kind
 from controller.demo.replay import replayed
 from controller.demo.story import WARM_SECONDS, arranged
-from controller.traces.philly_csv import read_trace
+from controller.traces.read import read_trace
 from tests.unit.controller.demo.rehearsal import CURTAIN, Rehearsal
 
 

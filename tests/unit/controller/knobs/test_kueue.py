@@ -15,8 +15,8 @@ from controller.api.errors import InputError
 from controller.knobs.kueue import Leaf, cohort_manifest, manifest, manifest_path
 from controller.knobs.marks import CHANGES_ANNOTATION, annotations_for
 from controller.knobs.own import Baseline, baseline_for, baseline_text, read_baseline, targets
-from controller.policy.change import Change, Forecast, Stage
-from tests.builders import H100, agreed, site_of
+from controller.policy.change import Stage
+from tests.builders import H100, a_change, agreed, site_of
 from tests.pictures import GPU, NOW, PictureMaker
 
 A100 = replace(H100, name="a100", flavor="a100")
@@ -24,23 +24,7 @@ VISION = Leaf("trimtab-vision", "tenant-vision", {("h100", GPU): 8, ("a100", GPU
 SHARED = Leaf("trimtab-shared", "site", {("h100", GPU): 16})
 BASELINE = Baseline((SHARED, VISION))
 SITE = site_of(agreed("vision", 8, 8), agreed("nlp", 8), pools=(A100, H100))
-MOVE = Change(
-    id="c1",
-    policy="default",
-    tenant="vision",
-    pool="h100",
-    source="trimtab-shared",
-    destination="trimtab-vision",
-    amount=4,
-    reason="why",
-    finding="what",
-    forecast=Forecast((), NOW),
-    created_at=NOW,
-    expires_at=NOW + 3600,
-    stage=Stage.ON_TRIAL,
-    taken=4,
-    given=4,
-)
+MOVE = a_change(amount=4, stage=Stage.ON_TRIAL, taken=4, given=4)
 
 
 def test_a_baseline_is_read_back_from_its_own_text() -> None:

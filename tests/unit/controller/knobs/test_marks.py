@@ -8,27 +8,12 @@ from dataclasses import replace
 import pytest
 
 from controller.knobs.marks import CHANGES_ANNOTATION, Mark, adopted, annotations_for, marks_of
-from controller.policy.change import Change, Forecast, Stage, Verdict
+from controller.policy.change import Stage, Verdict
+from tests.builders import a_change
 
 END = 1_750_003_600.0
 NOW = 1_750_000_000.0
-MOVE = Change(
-    id="c1",
-    policy="default",
-    tenant="vision",
-    pool="h100",
-    source="trimtab-shared",
-    destination="trimtab-vision",
-    amount=8,
-    reason="why",
-    finding="what",
-    forecast=Forecast((), END),
-    created_at=NOW,
-    expires_at=END,
-    stage=Stage.ON_TRIAL,
-    taken=8,
-    given=8,
-)
+MOVE = a_change(created_at=NOW, expires_at=END, stage=Stage.ON_TRIAL, taken=8, given=8)
 SOURCE_MARK = Mark("trimtab-shared", "c1", "vision", "h100", "trimtab-shared", "trimtab-vision", 8, END)
 DESTINATION_MARK = replace(SOURCE_MARK, object_name="trimtab-vision")
 

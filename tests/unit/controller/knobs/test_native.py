@@ -18,31 +18,15 @@ from controller.knobs.kueue import Leaf
 from controller.knobs.marks import annotations_for, marks_of
 from controller.knobs.native import Cap, cap_manifest, caps_for, manifest, manifest_path, read_cap, targets
 from controller.knobs.own import Baseline, baseline_for, baseline_text, read_baseline
-from controller.policy.change import IDLE, Change, Forecast, Stage
+from controller.policy.change import IDLE, Stage
 from controller.policy.targets import Target
-from tests.builders import H100, agreed, site_of
+from tests.builders import H100, a_change, agreed, site_of
 from tests.native_world import NATIVE
 from tests.pictures import GPU, NOW, PictureMaker
 
 CAP = Cap("vision", GPU, 4, ("borrow",))
 SITE = site_of(agreed("vision", 8, 4), agreed("nlp", 8), pools=(NATIVE,))
-RISE = Change(
-    id="c1",
-    policy="default",
-    tenant="vision",
-    pool="h100",
-    source=IDLE,
-    destination="vision/trimtab-cap",
-    amount=8,
-    reason="why",
-    finding="what",
-    forecast=Forecast((), NOW),
-    created_at=NOW,
-    expires_at=NOW + 3600,
-    stage=Stage.ON_TRIAL,
-    taken=8,
-    given=8,
-)
+RISE = a_change(source=IDLE, destination="vision/trimtab-cap", stage=Stage.ON_TRIAL, taken=8, given=8)
 
 
 def shown(hard: int, **more: Any) -> Picture:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Evidence, OtherCause, OtherKind, WaitingName
+from collector.model.tenancy import Objective, ObjectiveKind
 from controller.api.policy import Mode, Policy
 from controller.policy.engine import decide
-from controller.policy.findings import Cause, Finding, Trouble, find, queue_order
+from controller.policy.finding import Cause, Confidence, Finding, Trouble
+from controller.policy.findings import find, queue_order
 from controller.policy.forecast import Victims
 from controller.policy.guards import Circumstances, first_refusal
 from controller.policy.ledger import BudgetUse, Ledger
@@ -131,3 +134,39 @@ def test_a_move_that_could_free_too_few_is_not_feasible() -> None:
         "INFEASIBLE",
         "4 GPUs too few could be freed: relatives do not borrow so much.",
     )
+
+
+def missing(attained: Reading[float], target: float = 0.99) -> World:
+    """vision was promised that its work starts in time, and this is how much did."""
+    world = starving_world()
+    start = Objective("start", ObjectiveKind.QUEUE_WAIT, target, 28 * 24 * HOUR)
+    vision = replace(world.site.tenants[0], objectives=(start,))
+    world.site = replace(world.site, tenants=(vision, world.site.tenants[1]))
+    world.evidence = Evidence(attainment={("vision", "h100"): attained})
+    return world
+
+
+def test_an_objective_that_is_missed_is_told_when_nothing_is_overdue_any_more() -> None:
+    world = missing(Known(0.9712))
+    assert [finding.kind for finding in found(world)] == [WaitingName.STARVED], "while it lasts, that is told"
+    world.ends("vision/late")
+    (finding,) = found(world)
+    assert (finding.kind, finding.cause, finding.confidence) == (Trouble.BURNING, Cause.UNKNOWN, Confidence.UNSURE)
+    assert finding.sentence == (
+        "vision misses its objective start in pool h100: 97.12% of what it was entitled to was served in time within "
+        "28d, 99.00% is promised. Nothing of it is overdue now."
+    )
+
+
+def test_an_objective_that_is_kept_or_can_not_be_judged_is_no_finding() -> None:
+    for attained in (Known(0.99), Unknown("blind for more than a twentieth of its window")):
+        world = missing(attained)
+        world.ends("vision/late")
+        assert found(world) == ()
+
+
+def test_what_goes_on_comes_before_what_is_over() -> None:
+    world = missing(Known(0.5))
+    world.ends("vision/late")
+    world.evidence = replace(world.evidence, other_causes={"nlp": (SLOW_DISK,)})
+    assert [finding.tenant for finding in found(world)] == ["nlp", "vision"]

@@ -10,7 +10,7 @@ from controller.api.policy import Budgets
 from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
 from controller.policy.ledger import KEEP_ENDED, Ledger, budget_use
 
-NOW, DAY = 1_750_000_000.0, 86400.0
+NOW, HOUR, DAY = 1_750_000_000.0, 3600.0, 86400.0
 VICTIM = WorkRef("nlp/Job/job3/", "nlp/job3", 8)
 
 
@@ -50,8 +50,30 @@ def test_only_what_ended_and_is_old_is_forgotten() -> None:
 
 def test_a_finding_counts_ticks_in_a_row() -> None:
     ads, vision = ("ads", "h100", "starved"), ("vision", "h100", "starved")
-    ledger = Ledger().confirmed([ads, vision, vision]).confirmed([vision]).confirmed([ads, vision])
+    ledger = Ledger()
+    for number, seen in enumerate(([ads, vision, vision], [vision], [ads, vision])):
+        ledger = ledger.confirmed(seen, 30.0 * number, HOUR)
     assert ledger.confirmations == {ads: 1, vision: 3}
+
+
+def test_it_is_noted_when_a_finding_goes_by_itself_and_forgotten_after_a_while() -> None:
+    ads = ("ads", "h100", "starved")
+    ledger = Ledger().confirmed([ads], 0.0, HOUR).confirmed([], 30.0, HOUR).confirmed([ads], 60.0, HOUR)
+    assert ledger.vanished == {ads: (30.0,)}
+    assert ledger.confirmed([ads], 30.0 + HOUR, HOUR).vanished == {}
+
+
+def test_a_finding_that_changes_its_name_or_is_answered_by_a_change_did_not_go_by_itself() -> None:
+    starved, short = ("ads", "h100", "starved"), ("ads", "h100", "short-of-capacity")
+    assert Ledger().confirmed([starved], 0.0, HOUR).confirmed([short], 30.0, HOUR).vanished == {}
+    in_force = Ledger((change("a", tenant="ads"),)).confirmed([starved], 0.0, HOUR)
+    assert in_force.confirmed([], 30.0, HOUR).vanished == {}
+
+
+def test_what_was_counted_while_nothing_can_be_seen_starts_again() -> None:
+    ads = ("ads", "h100", "starved")
+    ledger = Ledger().confirmed([ads], 0.0, HOUR).unconfirmed()
+    assert (ledger.confirmations, ledger.vanished) == ({}, {})
 
 
 def test_a_change_is_found_by_the_beginning_of_its_id_when_only_one_has_it() -> None:

@@ -11,7 +11,8 @@ from collector.model.snapshot import Evidence, OtherCause, OtherKind, Snapshot
 from collector.model.tenancy import Objective, ObjectiveKind
 from controller.api.policy import Cadence, Mode, Policy
 from controller.policy.engine import Outcome, decide
-from controller.policy.findings import Cause, Trouble, find
+from controller.policy.finding import Cause, Confidence, Trouble
+from controller.policy.findings import find
 from controller.policy.ledger import Ledger
 from controller.policy.targets import Target
 from tests.builders import agreed, look, site_of
@@ -116,3 +117,55 @@ def test_a_tenant_with_an_objective_about_storage_is_held_while_storage_can_not_
     outcome = decided(replace(starving(), site=site, evidence=UNSEEN))
     assert outcome.ledger.changes == ()
     assert [one.refusal.code for one in outcome.decisions if one.refusal] == ["CAUSE_UNKNOWN"]
+
+
+MAYBE = OtherCause(OtherKind.WORKLOAD, "vision/train may hang")
+
+
+def test_what_is_only_suspected_holds_and_is_told() -> None:
+    outcome = decided(replace(starving(), evidence=Evidence(suspected={"vision": (MAYBE,)})))
+    (finding,) = outcome.findings
+    assert (finding.cause, finding.confidence) == (Cause.UNKNOWN, Confidence.UNSURE)
+    assert outcome.ledger.changes == ()
+    assert outcome.sentence.endswith(
+        "Perhaps: vision/train may hang. No change: Held: nothing is moved while the cause is not known."
+    )
+
+
+def test_the_suspicion_about_one_tenant_holds_no_other() -> None:
+    assert len(decided(replace(starving(), evidence=Evidence(suspected={"nlp": (MAYBE,)}))).ledger.changes) == 1
+
+
+def test_a_known_cause_goes_before_a_suspected_one() -> None:
+    evidence = Evidence(other_causes={"vision": (SLOW,)}, suspected={"vision": (MAYBE,)})
+    (finding,) = find(replace(starving(), evidence=evidence))
+    assert (finding.cause, finding.confidence) == (Cause.CEPH, Confidence.KNOWN)
+    assert f"{SLOW.sentence}." in finding.evidence
+
+
+def test_how_sure_a_cause_is_stands_beside_it() -> None:
+    assert [one.confidence for one in find(starving())] == [Confidence.KNOWN]
+    assert [one.confidence for one in find(replace(starving(), evidence=UNSEEN))] == [Confidence.LIKELY]
+
+
+def test_late_work_of_which_nothing_tells_why_is_unexplained_and_held() -> None:
+    snapshot = starving()
+    unnamed = tuple(replace(work, waiting=None, why="Can not be named.") for work in snapshot.works)
+    outcome = decided(replace(snapshot, works=unnamed))
+    (finding,) = outcome.findings
+    assert (finding.kind, finding.cause, finding.confidence) == (
+        Trouble.UNEXPLAINED,
+        Cause.UNKNOWN,
+        Confidence.UNSURE,
+    )
+    assert outcome.ledger.changes == ()
+
+
+@pytest.mark.parametrize("kind", [OtherKind.GPU_HEALTH, OtherKind.WORKLOAD])
+def test_while_gpus_can_not_be_judged_who_holds_some_is_held(kind: OtherKind) -> None:
+    unseen = Evidence(not_ruled_out={kind: "it was last read 5m ago"})
+    outcome = decided(replace(starving(), evidence=unseen))
+    assert [one.refusal.code for one in outcome.decisions if one.refusal] == ["CAUSE_UNKNOWN"]
+    nothing_held = tuple(replace(one, reserved=0) for one in starving().tenants)
+    (finding,) = find(replace(starving(), tenants=nothing_held, evidence=unseen))
+    assert finding.cause is Cause.SCHEDULING

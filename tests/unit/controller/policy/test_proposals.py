@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from collector.model.snapshot import Snapshot
-from controller.api.policy import Targets
+from controller.api.policy import Policy, Targets
 from controller.policy.findings import find
-from controller.policy.proposals import NoProposal, Proposal, Terms, propose
+from controller.policy.proposals import NoProposal, Proposal, Terms, View
+from controller.policy.strategies import propose
 from controller.policy.targets import Target, by_key
 from tests.builders import HOUR, MINUTE, agreed
 from tests.world import Steering, World, starving_world
 
 TERMS = Terms(now=0.0, trial_seconds=900.0, day_seconds=86400.0, targets=Targets())
+SHIPPED = Policy().strategies
 
 
 def look(world: World) -> tuple[Snapshot, tuple[Target, ...]]:
@@ -25,7 +27,7 @@ def look(world: World) -> tuple[Snapshot, tuple[Target, ...]]:
 def proposed(world: World, tenant: str = "vision") -> Proposal | NoProposal:
     snapshot, targets = look(world)
     finding = next(finding for finding in find(snapshot) if finding.tenant == tenant)
-    return propose(finding, snapshot, by_key(targets), TERMS)
+    return propose(finding, View(snapshot, by_key(targets), TERMS), SHIPPED)
 
 
 def move(world: World, tenant: str = "vision") -> tuple[str, int, list[str]]:
@@ -94,7 +96,7 @@ def test_a_lender_that_opted_out_or_is_no_target_is_not_taken_from() -> None:
     assert move(world)[0] == "trimtab-maps"
     snapshot, targets = look(three_tenants())
     terms = replace(TERMS, targets=Targets(tenants=("vision", "maps")))
-    found = propose(find(snapshot)[0], snapshot, by_key(targets), terms)
+    found = propose(find(snapshot)[0], View(snapshot, by_key(targets), terms), SHIPPED)
     assert isinstance(found, Proposal)
     assert found.source is not None
     assert found.source.name == "trimtab-maps"

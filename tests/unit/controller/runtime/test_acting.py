@@ -10,11 +10,11 @@ from collector.model.reading import Known
 from controller.api.errors import InvariantError
 from controller.api.policy import Mode, Policy
 from controller.knobs.marks import marks_of
-from controller.policy.change import Change, Forecast, Stage, Verdict
+from controller.policy.change import Change, Stage, Verdict
 from controller.policy.ledger import Ledger
 from controller.policy.targets import Target
 from controller.runtime.acting import Acting, Written
-from tests.builders import HOUR
+from tests.builders import HOUR, a_change
 from tests.world import Crash, Fuse, Steering, starving_world
 
 BASELINE = {"trimtab-nlp": 8, "trimtab-shared": 16, "trimtab-vision": 8}
@@ -177,11 +177,25 @@ def test_an_intent_that_could_not_be_written_ends_with_its_time_to_live() -> Non
 @pytest.mark.parametrize("name", ["trimtab-shared", "trimtab-vision"])
 def test_what_the_server_refuses_in_preview_is_not_begun(name: str) -> None:
     steers = about_to_move()
-    steers.refused_in_preview = {name}
+    steers.refused_in_preview = {name: "REJECTED"}
     steers.tick()
     assert (steers.writes, steers.world.levels()) == ([], BASELINE)
     assert (steers.change.stage, steers.change.return_reason) == (Stage.ENDED, "refused in preview: REJECTED")
     assert steers.problems == [f"change {steers.change.id} was not begun: {name}: REJECTED: the webhook says no"]
+
+
+@pytest.mark.parametrize("code", ["UNREACHABLE", "TIMED_OUT", "THROTTLED", "FAILED"])
+def test_a_preview_that_is_not_answered_is_tried_again_and_costs_no_budget(code: str) -> None:
+    steers = about_to_move()
+    steers.refused_in_preview = {"trimtab-vision": code}
+    steers.tick()
+    assert (steers.writes, steers.ledger.changes) == ([], ())
+    (problem,) = steers.problems
+    assert problem.endswith(f"was not begun: trimtab-vision: {code}: the webhook says no")
+    steers.refused_in_preview = {}
+    steers.world.passes(30)
+    assert steers.tick().used.changes_today == 1
+    assert steers.world.levels() == MOVED
 
 
 def test_a_lease_that_is_lost_stops_before_the_write() -> None:
@@ -237,17 +251,9 @@ def many_changes(count: int) -> tuple[Steering, Ledger]:
     """So many changes of one GPU in force, all to be sent back at once."""
     steers = Steering(starving_world(), policy=Policy(mode=Mode.ENFORCE))
     now = steers.world.now
-    change = Change(
+    change = a_change(
         id="",
-        policy="default",
-        tenant="vision",
-        pool="h100",
-        source="trimtab-shared",
-        destination="trimtab-vision",
         amount=0,
-        reason="",
-        finding="",
-        forecast=Forecast((), now),
         created_at=now,
         expires_at=now + HOUR,
         stage=Stage.RETURNING,

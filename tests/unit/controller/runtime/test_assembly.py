@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from collector.sources.kubernetes_watch import ClusterWatch
 from controller.api.policy import Mode
-from controller.runtime.assembly import ListedOwnObjects, Settings, evidence_source, lease_for, steering_limits
+from controller.runtime.assembly import (
+    ListedOwnObjects,
+    Settings,
+    evidence_source,
+    lease_for,
+    loop_for,
+    steering_limits,
+)
+from controller.runtime.doorbell import Doorbell
 from tests.builders import agreed, site_of
 from tests.pictures import NOW
 from tests.unit.controller.runtime.memory_api import MemoryApi
@@ -33,6 +43,11 @@ def test_without_a_prometheus_it_is_always_blind() -> None:
 def test_every_start_is_a_holder_of_its_own() -> None:
     first, second = (lease_for(SETTINGS, MemoryApi()).identity for _ in range(2))
     assert first != second
+
+
+def test_the_status_speaks_of_the_cluster_that_is_steered() -> None:
+    api = MemoryApi()
+    assert loop_for(replace(SETTINGS, cluster="east"), api, ClusterWatch(api), Doorbell("")).board.cluster == "east"
 
 
 def test_no_request_of_who_steers_outlasts_what_is_left_of_its_lease() -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import urllib3
@@ -41,6 +42,7 @@ class Watch:
     def __init__(self) -> None:
         self.settled, self.started, self.stopped = threading.Event(), False, False
         self.unreadable: dict[str, str] = {}
+        self.fails = False
 
     def start(self) -> None:
         self.started = True
@@ -49,6 +51,8 @@ class Watch:
         return self.settled.wait(timeout_seconds)
 
     def picture(self, now: float) -> Picture:
+        if self.fails:
+            raise ZeroDivisionError("by nothing")
         return Picture(taken_at=now, unreadable=dict(self.unreadable))
 
     def stop(self, within_seconds: float = 2.0) -> bool:
@@ -59,9 +63,9 @@ class Watch:
 class Running:
     """A collector that runs in a thread of the test."""
 
-    def __init__(self, config: Path) -> None:
+    def __init__(self, config: Path, **more: Any) -> None:
         self.watch, self.stop = Watch(), threading.Event()
-        settings = CollectorSettings("c1", Address("127.0.0.1", 0), time_scale=60.0)
+        settings = CollectorSettings("c1", Address("127.0.0.1", 0), time_scale=60.0, **more)
         self.collecting = Collecting(settings, Configuration([config], "c1"), self.watch)
         self.thread = threading.Thread(target=self.collecting.run, args=(self.stop,), daemon=True)
         self.thread.start()
@@ -129,6 +133,37 @@ def test_a_problem_is_said_when_it_begins_and_when_it_ends_and_not_in_between(co
     events = [line["event"] for line in logs]
     assert events == ["collecting", "can not be read", "can be read again", "stopped"]
     assert logs[1]["reason"] == "pods not readable: 403 Forbidden"
+
+
+def test_a_mistake_of_ours_in_one_round_is_said_and_counted_and_ends_nothing(config: Path) -> None:
+    with capture_logs() as logs:
+        running = Running(config)
+        running.watch.fails = True
+        running.watch.settled.set()
+        wait_until(lambda: any(line["event"] == "failed unexpectedly" for line in logs), "the failure to be said")
+        assert 'trimtab_collector_errors_total{device="",reason="unexpected",source="tick"}' in (
+            running.get("/metrics").data.decode()
+        )
+        running.watch.fails = False
+        wait_until(lambda: running.get("/readyz").status == 200, "the next tick")
+        running.end()
+
+
+@pytest.mark.parametrize("helper", ["_read_gpus", "_read_ceph"])
+def test_a_mistake_of_ours_in_a_helper_does_not_end_its_thread(
+    config: Path, monkeypatch: pytest.MonkeyPatch, helper: str
+) -> None:
+    rounds = threading.Semaphore(0)
+
+    def bug(self: Collecting) -> None:
+        rounds.release()
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(Collecting, helper, bug)
+    with capture_logs():
+        running = Running(config, gpu_exporters=("http://127.0.0.1:1/",), ceph_urls=("http://127.0.0.1:1/",))
+        assert all(rounds.acquire(timeout=60.0) for _ in range(2))
+        running.end()
 
 
 def test_without_good_documents_it_does_not_start(tmp_path: Path) -> None:

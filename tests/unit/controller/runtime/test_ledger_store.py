@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from controller.policy.change import Change, Forecast
+from controller.policy.change import Change
+from controller.policy.change import Stage as ChangeStage
 from controller.policy.ledger import Ledger
-from controller.runtime.ledger_store import LedgerLost, LedgerStore
+from controller.runtime.ledger_store import LARGEST_BYTES, LedgerLost, LedgerStore
+from controller.runtime.reverting import lifted_latch
+from tests.builders import a_change
 from tests.unit.controller.runtime.memory_api import MemoryApi
 from tests.unit.controller.runtime.stage import CONFIG_MAPS, HOME, Stage
 
@@ -21,20 +25,7 @@ def api(tmp_path: Path) -> MemoryApi:
 
 
 def change(identifier: str) -> Change:
-    return Change(
-        id=identifier,
-        policy="default",
-        tenant="vision",
-        pool="h100",
-        source="trimtab-shared",
-        destination="trimtab-vision",
-        amount=8,
-        reason="",
-        finding="",
-        forecast=Forecast((), 0.0),
-        created_at=1.0,
-        expires_at=2.0,
-    )
+    return a_change(id=identifier, created_at=1.0, expires_at=2.0)
 
 
 def test_what_is_saved_is_read_by_the_next(api: MemoryApi) -> None:
@@ -113,3 +104,49 @@ def test_only_what_lives_in_memory_outlasts_a_new_reading(api: MemoryApi) -> Non
     before = Ledger((change("a"),), {("vision", "h100", "starved"): 1}, "a fight")
     after = store.reload(before)
     assert (after.changes, after.confirmations, after.latched) == ((), before.confirmations, "a fight")
+
+
+def test_a_latch_outlasts_a_new_start(api: MemoryApi) -> None:
+    store = LedgerStore(api, HOME)
+    store.save(replace(store.load(), latched="levels below zero"))
+    fresh = LedgerStore(api, HOME)
+    assert fresh.reload(Ledger()).latched == "levels below zero"
+    assert fresh.unreadable == {}
+    fresh.save(replace(fresh.load(), changes=(change("a"),)))
+    assert LedgerStore(api, HOME).load() == Ledger((change("a"),), latched="levels below zero")
+
+
+def test_a_latch_that_a_person_lifted_is_lifted_for_the_running_controller(api: MemoryApi) -> None:
+    store = LedgerStore(api, HOME)
+    before = replace(store.load(), latched="levels below zero")
+    store.save(before)
+    assert lifted_latch(LedgerStore(api, HOME)) == "levels below zero"
+    assert lifted_latch(LedgerStore(api, HOME)) == ""
+    assert store.reload(before).latched == ""
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_latch_that_was_never_written_or_whose_ledger_is_gone_stays(api: MemoryApi, deleted: bool) -> None:
+    store = LedgerStore(api, HOME)
+    store.load()
+    latched = Ledger((change("a"),), latched="levels below zero")
+    store.save(latched if deleted else replace(latched, latched=""))
+    if deleted:
+        del api.objects[PATH]
+    assert store.reload(latched).latched == "levels below zero"
+
+
+def test_a_ledger_that_outgrows_its_config_map_lets_go_of_the_oldest_that_ended(api: MemoryApi) -> None:
+    long, count = "x" * 50_000, 30
+    many = [replace(change(f"c{number:02}"), created_at=float(number), reason=long) for number in range(count)]
+    ledger = Ledger((many[0], *(replace(one, stage=ChangeStage.ENDED) for one in many[1:])))
+    store = LedgerStore(api, HOME)
+    store.load()
+    store.save(ledger)
+    kept = [one.id for one in LedgerStore(api, HOME).load().changes]
+    assert kept[0] == "c00", "it is in force"
+    assert kept[1:] == [f"c{number:02}" for number in range(count - len(kept) + 1, count)], "the youngest"
+    assert sum(map(len, api.objects[PATH]["data"].values())) <= LARGEST_BYTES
+    assert store.let_go.startswith(f"ConfigMap trimtab-ledger is full: the oldest {count - len(kept)} ended changes")
+    store.load()
+    assert store.let_go == ""

@@ -12,12 +12,13 @@ import typer
 from structlog.testing import capture_logs
 
 from collector.sources.errors import CredentialsProblem, Forbidden, SourceError, TimedOut, Unreachable
-from controller.cli import run_controller
+from controller.api.policy import Mode
+from controller.cli import pause, run_controller
 from controller.cli.output import REFUSED
 from controller.runtime.lease import FenceError
 from controller.runtime.loop import Loop
 from controller.runtime.tick import TickReport
-from tests.unit.controller.runtime.stage import CONFIG_MAPS, TOKEN, Pause, Stage, Stop
+from tests.unit.controller.runtime.stage import CONFIG_MAPS, HOME, TOKEN, Pause, Stage, Stop
 from tests.unit.controller.runtime.test_doorbell import post_of
 
 STATUS = f"{CONFIG_MAPS}/trimtab-status"
@@ -108,6 +109,38 @@ def test_a_tick_that_fails_unexpectedly_latches_is_told_and_the_next_goes_on(
     assert "ZeroDivisionError" in status(stage)["latched"]
     assert status(stage)["findings"][0]["refusal"] == "LATCHED"
     assert (stage.leaf("trimtab-shared"), stage.leaf("trimtab-vision")) == (16, 8)
+
+
+def test_a_latch_outlasts_a_new_start_and_is_lifted_by_resume_without_one(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = stage.loop()
+
+    def bug(*args: object) -> TickReport:
+        raise ZeroDivisionError("by nothing")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(loop.controller.observer), "look", bug)
+        run(stage, loop, 1)
+    loop.lease.release()
+    restarted = stage.loop()
+    run(stage, restarted, 4)
+    assert "ZeroDivisionError" in restarted.controller.ledger.latched
+    assert stage.leaf("trimtab-vision") == 8
+    monkeypatch.setattr(pause, "connect", lambda *_: stage.api)
+    pause.resume(namespace=HOME)
+    assert "A latch is lifted, which said: a tick failed unexpectedly" in capsys.readouterr().err
+    run(stage, restarted, 4)
+    assert (restarted.controller.ledger.latched, stage.leaf("trimtab-vision")) == ("", 16)
+
+
+def test_a_latch_in_observe_is_not_written_for_want_of_the_right(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = stage.loop()
+    loop.controller.ceiling = Mode.OBSERVE
+    monkeypatch.setattr(type(loop.controller.observer), "look", lambda *_: 1 / 0)
+    run(stage, loop, 2)
+    assert loop.controller.ledger.latched
+    assert not [path for path in stage.api.writes if path.endswith("trimtab-ledger")]
 
 
 def test_a_tick_that_fails_rests_as_long_as_any_other(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

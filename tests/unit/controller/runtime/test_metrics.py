@@ -25,7 +25,7 @@ def _registry(steering: Steering, *, seen: bool = True, **changed: object) -> Co
     if changed:
         ledger = ledger.with_change(replace(steering.change, **changed))  # type: ignore[arg-type]  # fields of a test
     observation = Observation(snapshot, targets, (), steering.world.picture()) if seen else None
-    board = StatusBoard()
+    board = StatusBoard("test")
     board.take(TickReport(snapshot.taken_at, steering.policy.mode, "", outcome, observation, ledger))
     registry = CollectorRegistry()
     registry.register(ControllerCollector(board, Doorbell("")))
@@ -39,6 +39,12 @@ def _gpus(registry: CollectorRegistry, tenant: str, direction: str, stage: str) 
 
 def _findings(registry: CollectorRegistry) -> list[dict[str, str]]:
     return [s.labels for family in registry.collect() if family.name == FINDING for s in family.samples]
+
+
+def test_what_the_controller_says_of_itself_names_its_cluster_as_all_else_does() -> None:
+    families = list(_registry(Steering(starving_world())).collect())
+    assert {family.name for family in families if family.samples} >= {"trimtab_controller_blind", CHANGE, FINDING}
+    assert {sample.labels["cluster"] for family in families for sample in family.samples} == {"test"}
 
 
 def test_gpus_from_the_shared_part_are_given_and_taken_from_nobody() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from controller.knobs import own
-from controller.policy.change import Change, Forecast, Stage
+from controller.policy.change import Change, Stage
 from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting
-from tests.builders import HOUR, agreed
+from tests.builders import HOUR, a_change, agreed
 from tests.world import Steering, World
 
 BASELINE = {"trimtab-ads": 8, "trimtab-maps": 8, "trimtab-shared": 16}
@@ -28,17 +28,11 @@ def steers() -> Steering:
 
 
 def _change(steers: Steering, tenant: str, gpus: int) -> Change:
-    return Change(
+    return a_change(
         id=f"for-{tenant}",
-        policy="default",
         tenant=tenant,
-        pool="h100",
-        source="trimtab-shared",
         destination=f"trimtab-{tenant}",
         amount=gpus,
-        reason="",
-        finding="",
-        forecast=Forecast((), steers.world.now),
         created_at=steers.world.now,
         expires_at=steers.world.now + HOUR,
     )

@@ -6,7 +6,7 @@ import pytest
 
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import ClusterSpec, JobSpec, SimulatedTenant, Timings
-from controller.simulate.faults import Fault, NetworkNoise, SickGpu, StorageFault
+from controller.simulate.faults import Fault, HungGang, NetworkNoise, SickGpu, StorageFault
 from controller.simulate.gang import Gang, GangPhase
 
 QUICK = Timings(start_seconds=0.0, restart_seconds=10.0, keep_finished_seconds=1e9)
@@ -193,6 +193,25 @@ def test_gangs_that_evict_each_other_in_turn_do_not_stop_the_clock() -> None:
     assert 2 <= evictions <= 3 * 100 / QUICK.requeue_seconds, "high evicts low, waits takes its room, low reclaims it"
 
 
+def test_each_moment_ends_when_a_gang_that_room_was_made_for_loses_it_to_an_older_one() -> None:
+    tenants = (SimulatedTenant("a", 8, 4), SimulatedTenant("b", 4, 2), SimulatedTenant("c", 0))
+    site = Cluster(ClusterSpec("site", 4, tenants, shared=14, timings=Timings(2.0, 5.0, 1e9)), 0.0)
+    for number, gpus in enumerate((1, 1, 1, 1, 1, 1, 5, 1)):
+        site.submit(job(f"small-{number}", "a", gpus=gpus), at=0.0)
+    site.submit(job("b", "b", gpus=3), at=0.0)
+    site.submit(job("c", "c", gpus=2, pods=2, priority=10), at=0.0)
+    site.submit(job("older", "c", gpus=7, pods=2, priority=10), at=0.0)
+    site.submit(job("wide", "a", gpus=5, pods=3, priority=10), at=1.0)
+    site.advance(1000.0)
+    assert {gang.phase for gang in site.gangs.values()} == {GangPhase.FINISHED}
+    assert 1 <= max(gang.evictions for gang in site.gangs.values()) <= 3, "in turn, at the pace of coming back"
+
+
+def test_gangs_that_come_back_at_once_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"requeue_seconds is 0, expected more than 0"):
+        Timings(requeue_seconds=0)
+
+
 def test_a_name_is_taken_once() -> None:
     site = cluster()
     site.submit(job("x", "a"))
@@ -205,3 +224,26 @@ def test_time_does_not_run_backwards() -> None:
     site.advance(5.0)
     with pytest.raises(ValueError, match="backwards"):
         site.advance(4.0)
+
+
+def test_a_job_that_is_withdrawn_leaves_its_place_to_the_next_and_its_name_is_free() -> None:
+    site = cluster(nodes=1, shared=0)
+    site.submit(job("first", "a", run_seconds=1e6))
+    site.submit(job("second", "a", run_seconds=50.0))
+    site.withdraw("a", "first")
+    assert phases(site, "second") == [GangPhase.RUNNING]
+    site.submit(job("first", "a"))
+    site.withdraw("a", "first")
+    site.withdraw("a", "first")
+    site.advance(100.0)
+    assert phases(site, "second") == [GangPhase.FINISHED]
+    assert site.tree.held("a") == 0
+
+
+def test_a_hung_gang_gets_nowhere_and_holds_its_place() -> None:
+    site = cluster()
+    site.submit(job("hangs", "a", run_seconds=100.0))
+    site.submit(job("works", "b", gpus=4, run_seconds=100.0))
+    site.begin_fault(HungGang("a", "hangs"))
+    site.advance(10_000.0)
+    assert phases(site, "hangs", "works") == [GangPhase.RUNNING, GangPhase.FINISHED]

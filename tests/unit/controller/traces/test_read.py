@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from controller.api.errors import InputError
-from controller.traces.philly_csv import TraceJob, read_trace
+from controller.traces.read import read_trace
+from controller.traces.trace import TraceJob
 
 HEAD = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 
@@ -33,19 +34,19 @@ def test_gzip_and_a_byte_order_mark_and_other_column_orders_are_understood(tmp_p
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("yesterday,5,1,5,a", "timestamp is no ISO time"),
-        ("1970-01-01,five,1,5,a", "duration or num_gpus is no number"),
-        ("1970-01-01,5,1.5,5,a", "duration or num_gpus is no number"),
-        ("1970-01-01,\u0665,1,5,a", "duration or num_gpus is no number"),
-        ("1970-01-01,5,1_0,5,a", "duration or num_gpus is no number"),
-        ("1970-01-01,5,1000000000000,5,a", "duration or num_gpus is no number"),
-        ("0001-01-01T00:00:00+14:00,5,0,5,a", "num_gpus is not above 0"),
+        ("yesterday,5,1,5,a", "a time that is no time"),
+        ("1970-01-01,five,1,5,a", "duration or GPUs is no number"),
+        ("1970-01-01,5,1.5,5,a", "GPUs is no whole number"),
+        ("1970-01-01,\u0665,1,5,a", "duration or GPUs is no number"),
+        ("1970-01-01,5,1_0,5,a", "duration or GPUs is no number"),
+        ("1970-01-01,5,1000000000000,5,a", "GPUs is no whole number"),
+        ("0001-01-01T00:00:00+14:00,5,0,5,a", "GPUs is not above 0"),
         ("1970-01-01,-5,1,5,a", "duration is not above 0"),
         ("1970-01-01,nan,1,5,a", "duration is not above 0"),
         ("1970-01-01,inf,1,5,a", "duration is not above 0"),
-        ("1970-01-01,5,0,5,a", "num_gpus is not above 0"),
-        ("1970-01-01,5,1,5,", "no cluster"),
-        ("1970-01-01", "duration or num_gpus is no number"),
+        ("1970-01-01,5,0,5,a", "GPUs is not above 0"),
+        ("1970-01-01,5,1,5,", "no tenant"),
+        ("1970-01-01", "duration or GPUs is no number"),
     ],
 )
 def test_a_row_that_can_not_be_read_is_counted_and_the_rest_is_kept(tmp_path: Path, row: str, reason: str) -> None:
@@ -56,15 +57,19 @@ def test_a_row_that_can_not_be_read_is_counted_and_the_rest_is_kept(tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "no column timestamp, duration, num_gpus, cluster"),
-        ("timestamp,duration,num_gpus\n", "no column cluster"),
+        ("", "a first line that no known format has (empty)"),
+        (
+            "timestamp,num_gpus,cluster\n",
+            "no column duration, expected format philly, with columns timestamp, duration",
+        ),
         (HEAD, "no job that can be read (no rows)"),
-        (HEAD + "x,5,1,5,a\n", "(1 row: timestamp is no ISO time)"),
-        (HEAD + "x,5,1,5,a\ny,5,1,5,a\n1970-01-01,5,1,5,\n", "(2 rows: timestamp is no ISO time; 1 row: no cluster)"),
+        (HEAD + "x,5,1,5,a\n", "(1 row: a time that is no time)"),
+        (HEAD + "x,5,1,5,a\ny,5,1,5,a\n1970-01-01,5,1,5,\n", "(2 rows: a time that is no time; 1 row: no tenant)"),
         (b"\x1f\x8b nothing packed", "a gzip file that is cut off or damaged"),
         (gzip.compress(HEAD.encode())[:-3], "a gzip file that is cut off or damaged"),
-        ('"' + "x" * 200_000, "no column"),
-        (b"\x00\xff\xfe binary", "no column"),
+        ('"' + "x" * 200_000, "a first line that no known format has (empty)"),
+        (b"\x00\xff\xfe binary", "no known format has"),
+        ("time,running_gpu_num,pending_gpu_num\n", "counts per minute and no jobs (Helios)"),
     ],
 )
 def test_what_is_no_trace_is_refused_with_its_path(tmp_path: Path, content: str | bytes, said: str) -> None:

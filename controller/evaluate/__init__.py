@@ -1,0 +1,1 @@
+"""The scoreboard: each recipe runs one shipped configuration on known data and says which goals it meets."""

@@ -1,0 +1,187 @@
+"""A whole trace with Trimtab steering it: the same `decide()` and writes as live, at every tick that can matter.
+
+A tick at which nobody is overdue, nothing is in force and nothing waits to be confirmed decides nothing, so it is left
+out; all others are carried out. What decides sees neither run times nor checkpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf
+
+from collector.assemble.capacity import SHARED_LEAF, leaf_name
+from collector.model.objects import Cohort
+from collector.model.tenancy import Engine, Entitlement, Members, Pool, Site, SizeClass, Tenant, Tier
+from controller.actuators.sandbox import SandboxActuator
+from controller.api.policy import Mode, Policy
+from controller.evaluate.trace_view import TraceView
+from controller.knobs import own
+from controller.policy.engine import decide
+from controller.policy.ledger import Ledger
+from controller.runtime.acting import Acting
+from controller.simulate.attainment import LIMIT_SECONDS
+from controller.simulate.baselines import Conditions, Placement, ranked
+from controller.simulate.batch import Batch
+from controller.simulate.batch_setting import Fates, QueueQuota, Rules, Setting, served_by_priority
+from controller.simulate.cluster import Cluster
+from controller.simulate.cluster_spec import GPU, ClusterSpec, SimulatedTenant
+from controller.simulate.job_table import JobTable
+from controller.simulate.losses import hidden_checkpoints
+from controller.simulate.packing import Packing
+from controller.simulate.picture import own_cohort, picture_of
+from controller.simulate.shares import Share
+
+_SITE = "trace"
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """What steers: a policy, and how long each tier may wait. Without tiers the usual limits hold."""
+
+    policy: Policy
+    name: str = "trimtab"
+    """What people called it."""
+    tiers: tuple[Tier, ...] = ()
+
+
+def usual_tiers(shares: Sequence[Share]) -> tuple[Tier, ...]:
+    """The tiers that shares name, with the usual limits for every size; a tier without one is not judged."""
+    ranks = {share.tier: share.rank for share in shares}
+    sizes = [size for size in SizeClass if size is not SizeClass.RESERVATION]
+    return tuple(
+        Tier(name, rank, dict.fromkeys(sizes, LIMIT_SECONDS[name]) if name in LIMIT_SECONDS else {})
+        for name, rank in sorted(ranks.items())
+    )
+
+
+def site_of(shares: Sequence[Share], tiers: Sequence[Tier]) -> Site:
+    """The documents of a simulated trace: one Kueue pool, a namespace for each tenant."""
+    pool = Pool(_SITE, GPU, {}, Engine.KUEUE, flavor=_SITE)
+    known = {tier.name for tier in tiers}
+    missing = tuple(Tier(name, 0, {}) for name in sorted({share.tier for share in shares} - known))
+    tenants = tuple(
+        Tenant(
+            share.tenant,
+            share.tier,
+            Members(frozenset({share.tenant})),
+            (Entitlement(_SITE, share.guarantee, share.floating, share.burst, share.ceiling),),
+        )
+        for share in shares
+    )
+    return Site(_SITE, (pool,), (*tiers, *missing), tenants)
+
+
+def most_steered_gpus(shares: Sequence[Share], conditions: Conditions) -> Mapping[str, int]:
+    """Tenant → the largest gang that starts even if no float is moved: its own quota and all guarantees of others."""
+    lent = sum(share.guarantee for share in shares)
+    most = {share.tenant: share.floating + lent for share in shares}
+    if conditions.placement is Placement.NODES:
+        most = {tenant: gpus - gpus % conditions.gpus_per_node for tenant, gpus in most.items()}
+    ceilings = {share.tenant: share.ceiling for share in shares if share.ceiling is not None}
+    return {tenant: min(gpus, ceilings.get(tenant, gpus)) for tenant, gpus in most.items()}
+
+
+class SteeredTrace:
+    """A running trace and the loop that steers its floats, in mode Enforce whatever the policy says."""
+
+    def __init__(self, jobs: JobTable, shares: Sequence[Share], conditions: Conditions, steering: Steering) -> None:
+        self._shares = shares
+        jobs = ranked(jobs, shares)
+        self._policy = replace(steering.policy, mode=Mode.ENFORCE, paused=False)
+        capacity, size = sum(share.quota for share in shares), conditions.gpus_per_node
+        nodes = Packing(capacity // size, size) if conditions.placement is Placement.NODES else None
+        self._batch = Batch(
+            jobs,
+            Setting(
+                [_quota(share, share.floating) for share in shares],
+                range(len(shares)),
+                Rules(restart_seconds=conditions.restart_seconds),
+                None if nodes is None else [nodes] * len(shares),
+            ),
+            served_by_priority(jobs),
+            lambda row: hidden_checkpoints(conditions.seed, row),
+        )
+        tenants = tuple(SimulatedTenant(share.tenant, share.guarantee, share.floating) for share in shares)
+        self._twin = Cluster(ClusterSpec(_SITE, 0, tenants), 0.0)
+        """Holds the own Cohorts with their marks; no job is ever handed in there."""
+        self._site = site_of(shares, steering.tiers or usual_tiers(shares))
+        self._view = TraceView(jobs, self._site, capacity, size, nodes)
+        self._picture = picture_of(self._twin, 0.0)
+        self._baseline = own.baseline_for(self._site, self._picture, {_SITE: 0})
+        self._targets = own.targets(self._baseline, self._picture, self._site)
+        self._actuator = SandboxActuator(self)
+        self._ledger = Ledger()
+        self._changes: set[str] = set()
+        tick = self._policy.cadence.tick_seconds
+        self._next_tick = ceil(jobs.submit_seconds[0] / tick) * tick if len(jobs) else inf
+
+    @property
+    def now(self) -> float:
+        """The trace's clock."""
+        return self._batch.now
+
+    @property
+    def fates(self) -> Fates:
+        """What became of each job so far."""
+        return self._batch.fates
+
+    @property
+    def changes(self) -> int:
+        """Changes made so far."""
+        return len(self._changes)
+
+    def advance(self, until: float = inf) -> None:
+        """Let time pass, by default until all is done, and decide on the way."""
+        while self._next_tick <= until and not self._batch.is_over():
+            self._batch.advance(self._next_tick)
+            self._tick()
+            self._next_tick += self._policy.cadence.tick_seconds
+        self._batch.advance(until)
+
+    def _tick(self) -> None:
+        if not (self._ledger.active or self._ledger.confirmations or self._view.overdue(self._batch)):
+            return
+        floats = [self._level(leaf_name(share.tenant)) for share in self._shares]
+        snapshot = self._view.snapshot(self._batch, floats, self._level(SHARED_LEAF), self._picture)
+        outcome = decide(snapshot, self._policy, Mode.ENFORCE, self._ledger, self._targets)
+        self._ledger = outcome.ledger
+        if not self._ledger.active and outcome.ledger.changes == ():
+            return
+        acting = Acting(self._actuator, self, self, self._baseline, self._picture, self._site, lambda: self.now)
+        self._ledger = acting.bring_about(outcome.ledger, self._targets)
+        self._changes.update(change.id for change in self._ledger.changes if change.applied_at is not None)
+        if acting.written:
+            self._picture = picture_of(self._twin, 0.0)
+            self._targets = own.targets(self._baseline, self._picture, self._site)
+
+    def _level(self, leaf: str) -> int:
+        return self._twin.tree.nodes[leaf].nominal
+
+    # What the actuator and the writer of objects need: `Sandbox`, `LedgerWriter`, `Fence`.
+
+    def own_cohort(self, name: str) -> Cohort | None:
+        """One of Trimtab's own Cohorts; None for a name that is none."""
+        known = name.startswith("trimtab-") and name in self._twin.tree.nodes
+        return own_cohort(self._twin, name) if known else None
+
+    def apply_leaf(self, name: str, gpus: int, annotations: Mapping[str, str]) -> int:
+        """Set it, there and in the running trace; its new version."""
+        version = self._twin.apply_leaf(name, gpus, annotations)
+        if name == SHARED_LEAF:
+            self._batch.set_shared(gpus)
+        for queue, share in enumerate(self._shares):
+            if name == leaf_name(share.tenant):
+                self._batch.set_quota(queue, _quota(share, gpus))
+        return version
+
+    def save(self, ledger: Ledger) -> None:
+        """Nothing to keep: the run ends with the process."""
+
+    def check(self) -> None:
+        """Nobody else writes here."""
+
+
+def _quota(share: Share, floating: int) -> QueueQuota:
+    """A float is its tenant's reserve; what is guaranteed is lent while it is idle."""
+    return QueueQuota(share.guarantee + floating, floating, inf if share.ceiling is None else share.ceiling)

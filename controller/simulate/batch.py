@@ -1,0 +1,389 @@
+"""Whole traces at speed: the rules of `admission` on one clock, without an object per job. Pure, exact.
+
+A queue has a Cohort of its own with a quota; what of it is not reserved stands in the Cohort of the site, for all. That
+is the tree of `cluster_spec` with its two levels known in advance, so a step is arithmetic on a few numbers. A property
+test holds this engine to `Cluster`: the same ends, evictions and losses.
+
+A job is known by its position in the order in which queues serve; equal moments are seen together.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush, nsmallest
+from itertools import chain
+from math import inf
+
+from controller.simulate.admission import victim_order
+from controller.simulate.batch_setting import NEVER, Fates, QueueQuota, Saves, Setting, Sighting
+from controller.simulate.job_table import JobTable
+from controller.simulate.losses import saved_seconds
+from controller.simulate.packing import Held
+
+
+class Batch:
+    """A running trace. `advance` moves the clock; quota may be changed between two calls."""
+
+    def __init__(self, jobs: JobTable, setting: Setting, serving: Sequence[int], saves: Saves | None = None) -> None:
+        """`serving` holds the rows in the order in which queues serve them; without `saves` nothing is saved."""
+        rows, queues = len(jobs), len(setting.quotas)
+        levels = {priority: level for level, priority in enumerate(sorted(set(jobs.priority)))}
+        self.now, self.fates = -inf, Fates.none_yet(rows)
+        self._setting, self._rules, self._nodes = setting, setting.rules, setting.nodes
+        self._saves: Saves = saves or (lambda row: None)
+        self._tenant = jobs.tenant
+        # By position.
+        self._row = serving
+        self._size = [jobs.gpus[row] for row in serving]
+        self._queue = [setting.queue_of[jobs.tenant[row]] for row in serving]
+        self._level = [levels[jobs.priority[row]] for row in serving]
+        self._run = [float(jobs.run_seconds[row]) for row in serving]
+        self._left = list(self._run)
+        self._done, self._owed = [0.0] * rows, [0.0] * rows
+        self._since = [jobs.submit_seconds[row] for row in serving]
+        self._began, self._ends = [NEVER] * rows, [NEVER] * rows
+        self._held: dict[int, Held] = {}
+        # By queue.
+        self._used = [0] * queues
+        self._level_used = [[0] * len(levels) for _ in range(queues)]
+        self._running: list[dict[int, tuple[bool, int, int, int]]] = [{} for _ in range(queues)]
+        """Who runs, each with its place in the order of victims."""
+        self._sizes: list[list[int]] = [[] for _ in range(queues)]
+        """The sizes that wait, smallest first."""
+        self._heaps: list[dict[int, list[int]]] = [{} for _ in range(queues)]
+        """Size → who waits, the one to be served first on top."""
+        self._waiting: dict[int, int] = {}
+        """Queue → how many wait; none: no entry."""
+        self._promised: dict[int, int] = {}
+        """Queue → whom others were evicted for: it stays the head until it starts."""
+        self._quota, self._reserve, self._ceiling = [0] * queues, [0] * queues, [inf] * queues
+        self._shared, self._free = setting.shared, 0
+        for queue, quota in enumerate(setting.quotas):
+            self._set(queue, quota)
+        # By time.
+        self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
+        self._arrival_times = jobs.submit_seconds
+        self._arrived = 0
+        self._events: list[tuple[float, int]] = []
+        """(when, position) of ends; of evicted jobs that come back with the position inverted."""
+
+    # What a controller does and sees
+
+    def set_quota(self, queue: int, quota: QueueQuota) -> None:
+        """Change a queue's quota. What is in use stays; nobody is evicted by it."""
+        self._set(queue, quota)
+        self._settle()
+
+    def set_shared(self, gpus: int) -> None:
+        """Change how much belongs to no queue."""
+        self._shared = gpus
+        self._count_free()
+        self._settle()
+
+    def used(self, queue: int) -> int:
+        """GPUs in use by a queue."""
+        return self._used[queue]
+
+    def running(self, queue: int) -> Iterator[Sighting]:
+        """The jobs of a queue that hold GPUs, oldest admission first."""
+        for position in self._running[queue]:
+            row = self._row[position]
+            waited = self.fates.wait_seconds[row]
+            yield Sighting(row, waited, self._began[position], self.fates.evictions[row])
+
+    def waiting(self, queue: int, most: int) -> Iterator[Sighting]:
+        """The first jobs of a queue that wait, in the order in which they are served."""
+        for position in nsmallest(most, chain.from_iterable(self._heaps[queue].values())):
+            row = self._row[position]
+            waited = self.fates.wait_seconds[row] + self.now - self._since[position]
+            yield Sighting(row, waited, None, self.fates.evictions[row])
+
+    def waiting_gpus(self, queue: int) -> int:
+        """GPUs that all who wait in a queue ask for."""
+        return sum(size * len(heap) for size, heap in self._heaps[queue].items())
+
+    def late_gpus(self, queue: int, limits: Mapping[int, float]) -> int:
+        """GPUs of those who wait longer than `limits` say: size of a job → seconds; a size without is never late."""
+        now, since, waits, row = self.now, self._since, self.fates.wait_seconds, self._row
+        late = 0
+        for size, heap in self._heaps[queue].items():
+            if size in limits:
+                begin = now - limits[size]
+                late += size * sum(1 for one in heap if since[one] - waits[row[one]] < begin)
+        return late
+
+    def places(self, row: int) -> Held:
+        """The nodes of a job that runs; empty where GPUs are only counted."""
+        return self._held.get(self._position[row], ())
+
+    def is_over(self) -> bool:
+        """Whether nothing more can happen by itself."""
+        return not self._events and self._arrived == len(self._arrivals)
+
+    def unfinished(self) -> int:
+        """Jobs that did not end yet."""
+        return self.fates.end_seconds.count(NEVER)
+
+    # Time
+
+    def advance(self, until: float = inf) -> None:
+        """Let time pass, by default until all is done."""
+        events, times, total, ends = self._events, self._arrival_times, len(self._arrivals), self._ends
+        while True:
+            at = self._arrived
+            arrival = times[at] if at < total else inf
+            event = events[0][0] if events else inf
+            now = min(event, arrival)
+            if now > until or now == inf:
+                break
+            self.now = now
+            if now < event and (at + 1 == total or times[at + 1] != now):
+                self._arrived = at + 1
+                self._arrive_alone(self._arrivals[at])
+                continue
+            while events and events[0][0] == now:
+                position = heappop(events)[1]
+                if position < 0:
+                    self._wait(~position)
+                elif ends[position] == now:
+                    self._finish(position)
+            while self._arrived < total and times[self._arrived] == now:
+                self._wait(self._arrivals[self._arrived])
+                self._arrived += 1
+            if self._waiting:
+                self._settle()
+        if inf > until > self.now:
+            self.now = until
+
+    def _arrive_alone(self, position: int) -> None:
+        """Nothing became free, so those who wait still can not start: only the new one is looked at."""
+        if self._fits(position):
+            self._start(position)
+        else:
+            self._wait(position)
+            if self._may_evict(position):
+                self._settle()
+
+    # Waiting, starting, ending
+
+    def _wait(self, position: int) -> None:
+        queue, size = self._queue[position], self._size[position]
+        heap = self._heaps[queue].get(size)
+        if heap is None:
+            self._heaps[queue][size] = [position]
+            insort(self._sizes[queue], size)
+        else:
+            heappush(heap, position)
+        self._waiting[queue] = self._waiting.get(queue, 0) + 1
+
+    def _wait_no_more(self, position: int) -> None:
+        queue, size = self._queue[position], self._size[position]
+        heap = self._heaps[queue][size]
+        if heap[0] == position:
+            heappop(heap)
+        else:
+            heap.remove(position)
+            heapify(heap)
+        if not heap:
+            del self._heaps[queue][size]
+            self._sizes[queue].remove(size)
+        self._waiting[queue] -= 1
+        if not self._waiting[queue]:
+            del self._waiting[queue]
+        if self._promised.get(queue) == position:
+            del self._promised[queue]
+
+    def _start(self, position: int) -> None:
+        queue, size, now, fates = self._queue[position], self._size[position], self.now, self.fates
+        self._use(queue, size)
+        self._level_used[queue][self._level[position]] += size
+        if self._nodes is not None:
+            self._held[position] = self._nodes[queue].take(size)
+        self._running[queue][position] = victim_order(False, self._level[position], now, position)
+        self._began[position] = now
+        self._ends[position] = end = now + self._left[position]
+        heappush(self._events, (end, position))
+        row = self._row[position]
+        fates.wait_seconds[row] += now - self._since[position]
+        if fates.first_start_seconds[row] == NEVER:
+            fates.first_start_seconds[row] = now
+
+    def _finish(self, position: int) -> None:
+        self._leave(position)
+        self.fates.end_seconds[self._row[position]] = self.now
+
+    def _evict(self, position: int, preemptor: int) -> None:
+        row, now, began = self._row[position], self.now, self._began[position]
+        self._leave(position)
+        if now > began:
+            done = self._done[position] + (now - began)
+            self._done[position] = saved = saved_seconds(done, self._saves(row))
+            self._owed[position] += self._rules.restart_seconds
+            self._left[position] = self._run[position] + self._owed[position] - saved
+            self.fates.lost_gpu_seconds[row] += (done - saved) * self._size[position]
+        self._since[position] = now
+        self.fates.evictions[row] += 1
+        evictors = self.fates.evictors.setdefault(row, {})
+        tenant = self._tenant[self._row[preemptor]]
+        evictors[tenant] = evictors.get(tenant, 0) + 1
+        heappush(self._events, (now + self._rules.requeue_seconds, ~position))
+
+    def _leave(self, position: int) -> None:
+        queue, size = self._queue[position], self._size[position]
+        self._use(queue, -size)
+        self._level_used[queue][self._level[position]] -= size
+        if self._nodes is not None:
+            self._nodes[queue].give(self._held.pop(position))
+        del self._running[queue][position]
+        self._ends[position] = NEVER
+        self.fates.stays.append((self._row[position], self._began[position], self.now))
+
+    # Quota
+
+    def _set(self, queue: int, quota: QueueQuota) -> None:
+        self._quota[queue], self._reserve[queue] = quota.quota, min(quota.reserve, quota.quota)
+        self._ceiling[queue] = quota.ceiling
+        self._count_free()
+
+    def _count_free(self) -> None:
+        """What of the site's Cohort is free; below 0 where quota was lowered under what is in use."""
+        lent = sum(self._quota) - sum(self._reserve)
+        beyond = sum(max(0, used - reserve) for used, reserve in zip(self._used, self._reserve, strict=True))
+        self._free = self._shared + lent - beyond
+
+    def _use(self, queue: int, size: int) -> None:
+        before, reserve = self._used[queue], self._reserve[queue]
+        self._used[queue] = after = before + size
+        self._free -= (max(reserve, after)) - (max(reserve, before))
+
+    def _fits(self, position: int) -> bool:
+        queue, size = self._queue[position], self._size[position]
+        used = self._used[queue]
+        own = self._reserve[queue] - used
+        if size > (self._free + own if own > 0 else self._free) or used + size > self._ceiling[queue]:
+            return False
+        return self._nodes is None or self._nodes[queue].fits(size)
+
+    def _may_evict(self, position: int) -> bool:
+        queue, size = self._queue[position], self._size[position]
+        if self._rules.reclaims and self._used[queue] + size <= self._quota[queue]:
+            return True
+        return self._rules.preempts_within_queue and any(self._level_used[queue][: self._level[position]])
+
+    # Who is next
+
+    def _settle(self) -> None:
+        """Scheduling cycles until nothing more can start."""
+        refused: set[tuple[int, int, int]] = set()
+        """(queue, size, level) that found no victims; it is so for all their like until something changes."""
+        while self._waiting:
+            position = self._next(refused)
+            if position < 0:
+                return
+            if self._fits(position):
+                self._wait_no_more(position)
+                self._start(position)
+            elif victims := self._victims(position):
+                self._promised[self._queue[position]] = position
+                for victim in victims:
+                    self._evict(victim, position)
+            else:
+                refused.add((self._queue[position], self._size[position], self._level[position]))
+                continue
+            refused.clear()
+
+    def _next(self, refused: set[tuple[int, int, int]]) -> int:
+        """Of the heads of all queues: who does not borrow, then who is served first; below 0: none can start."""
+        best, best_borrows = -1, True
+        within = self._rules.preempts_within_queue
+        for queue in self._waiting:
+            used, quota = self._used[queue], self._quota[queue]
+            own = self._reserve[queue] - used
+            room = self._free + own if own > 0 else self._free
+            smallest = self._sizes[queue][0]
+            if smallest > room and not within and not (self._rules.reclaims and smallest <= quota - used):
+                continue
+            head = self._head(queue, refused)
+            if head < 0:
+                continue
+            borrows = used + self._size[head] > quota
+            if best < 0 or (borrows, head) < (best_borrows, best):
+                best, best_borrows = head, borrows
+        return best
+
+    def _head(self, queue: int, refused: set[tuple[int, int, int]]) -> int:
+        """The first that fits or may make room; those before it are passed over."""
+        promised = self._promised.get(queue, -1)
+        if promised >= 0 and self._can_be_head(promised, refused):
+            return promised
+        head, heaps = -1, self._heaps[queue]
+        for size in self._sizes[queue]:
+            position = heaps[size][0]
+            if (head < 0 or position < head) and self._can_be_head(position, refused):
+                head = position
+        return head
+
+    def _can_be_head(self, position: int, refused: set[tuple[int, int, int]]) -> bool:
+        if self._fits(position):
+            return True
+        if refused and (self._queue[position], self._size[position], self._level[position]) in refused:
+            return False
+        return self._may_evict(position)
+
+    # Who gives way
+
+    def _victims(self, position: int) -> Sequence[int]:
+        """Whom the job would evict; empty when nothing can be done for it."""
+        chosen: list[int] = []
+        needed: Sequence[int] = ()
+        for *_, victim in self._candidates(position):
+            queue = self._queue[victim]
+            if queue != self._queue[position] and self._used[queue] <= self._quota[queue]:
+                continue
+            self._lift(victim)
+            chosen.append(victim)
+            if self._fits(position):
+                needed = self._without_needless(position, chosen)
+                break
+        for victim in needed or chosen:
+            self._put_back(victim)
+        return needed
+
+    def _candidates(self, position: int) -> Sequence[tuple[bool, int, int, int]]:
+        """Those of queues that borrow, then those of its own queue; what the last number says is who."""
+        queue = self._queue[position]
+        found: list[tuple[bool, int, int, int]] = []
+        if self._rules.reclaims and self._used[queue] + self._size[position] <= self._quota[queue]:
+            for other, running in enumerate(self._running):
+                if other != queue and self._used[other] > self._quota[other]:
+                    found += running.values()
+        found.sort()
+        if self._rules.preempts_within_queue:
+            level = self._level[position]
+            found += sorted(one for one in self._running[queue].values() if one[1] < level)
+        return found
+
+    def _without_needless(self, position: int, chosen: list[int]) -> Sequence[int]:
+        """Fill back: the one chosen last is needed; of the others those that fit beside the job stay."""
+        needed = list(chosen)
+        for victim in reversed(chosen[:-1]):
+            self._put_back(victim)
+            if self._fits(position):
+                needed.remove(victim)
+            else:
+                self._lift(victim)
+        return needed
+
+    def _lift(self, position: int) -> None:
+        """As if it were gone."""
+        queue = self._queue[position]
+        self._use(queue, -self._size[position])
+        if self._nodes is not None:
+            self._nodes[queue].give(self._held[position])
+
+    def _put_back(self, position: int) -> None:
+        queue = self._queue[position]
+        self._use(queue, self._size[position])
+        if self._nodes is not None:
+            self._nodes[queue].hold(self._held[position])

@@ -1,0 +1,33 @@
+"""Small traces for tests: rows as people think of them, turned into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+
+from controller.simulate.job_table import JobTable
+
+
+class Row(NamedTuple):
+    """A job; times are seconds."""
+
+    submitted: float
+    run: float
+    gpus: int
+    tenant: str = "a"
+    priority: int = 0
+    deadline: float = inf
+
+
+def table(rows: Sequence[Row], tenants: Sequence[str] = ("a", "b", "c")) -> JobTable:
+    """Columns, as they stand."""
+    return JobTable(
+        tuple(tenants),
+        [row.submitted for row in rows],
+        [row.run for row in rows],
+        [row.gpus for row in rows],
+        [tenants.index(row.tenant) for row in rows],
+        [row.priority for row in rows],
+        [row.deadline for row in rows],
+    )

@@ -106,6 +106,11 @@ class Change:
         return self.stage is not Stage.ENDED
 
     @property
+    def takes(self) -> bool:
+        """It lowers an own object, not only gives what stands idle: what the budgets of changes and tenants ration."""
+        return self.source != IDLE
+
+    @property
     def inverse(self) -> str:
         """What undoes it, in words."""
         return f"give {counted(self.given, 'GPU')} of pool {self.pool} back from {self.destination} to {self.source}"

@@ -138,7 +138,9 @@ def not_failed_twice(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 
 def within_change_budgets(proposal: Proposal, at: Circumstances) -> Refusal | None:
-    """Changes a day and tenants an hour."""
+    """Changes a day and tenants an hour that something is taken for; giving what stands idle is free."""
+    if proposal.source is None:
+        return None
     budgets, used = at.policy.budgets, at.used
     if used.changes_today >= budgets.changes_per_day:
         return Refusal(

@@ -90,7 +90,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
-    """What was used of each budget, in the units of `Budgets`."""
+    """What was used of each budget, in the units of `Budgets`; `changes_today` and `tenants_this_hour` count takes."""
 
     changes_today: int
     tenants_this_hour: frozenset[str]
@@ -109,12 +109,16 @@ class BudgetUse:
 
 
 def budget_use(ledger: Ledger, now: float, day_seconds: float) -> BudgetUse:
-    """What changes created within the last day (and hour) used: forecasts count, so that a budget is never overrun."""
+    """What changes created within the last day (and hour) used: forecasts count, so that a budget is never overrun.
+
+    Giving what stands idle is free of the budgets of changes and tenants: rationed, it would leave GPUs idle.
+    """
     today = [change for change in ledger.changes if now - change.created_at < day_seconds]
+    takes = [change for change in today if change.takes]
     hour_seconds = day_seconds / 24
     return BudgetUse(
-        changes_today=len(today),
-        tenants_this_hour=frozenset(c.tenant for c in today if now - c.created_at < hour_seconds),
+        changes_today=len(takes),
+        tenants_this_hour=frozenset(c.tenant for c in takes if now - c.created_at < hour_seconds),
         added_evictions_today=sum(len(change.forecast.evicted) for change in today),
         added_lost_gpu_hours_today=sum(change.forecast.lost_gpu_hours for change in today),
     )

@@ -8,9 +8,10 @@ import pytest
 
 from collector.model.reading import Unknown
 from collector.model.snapshot import Evidence, WaitingName
-from controller.api.policy import Mode, Policy
+from controller.api.policy import Budgets, Mode, Policy
 from controller.policy.change import IDLE, Stage, Verdict
 from controller.policy.engine import Outcome
+from controller.policy.ledger import budget_use
 from tests.builders import HOUR, agreed, pool_of
 from tests.native_world import NativeWorld
 from tests.world import Crash, Fuse, Steering
@@ -57,6 +58,14 @@ def test_a_cap_rises_by_what_its_refused_work_needs() -> None:
     assert outcome.findings[0].kind is WaitingName.REFUSED
     assert outcome.sentence.endswith("evicts nobody.")
     assert steers.writes == [(VISION, 8)]
+
+
+def test_giving_what_stands_idle_is_free_of_the_budgets_of_takes() -> None:
+    steers = Steering(lending(), replace(ENFORCE, budgets=Budgets(changes_per_day=0, tenants_per_hour=0)))
+    steers.ticks(2)
+    assert steers.world.levels()[VISION] == 8
+    used = budget_use(steers.ledger, steers.change.created_at, ENFORCE.day_seconds)
+    assert (used.changes_today, used.tenants_this_hour) == (0, frozenset())
 
 
 @pytest.mark.parametrize(

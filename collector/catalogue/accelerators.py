@@ -6,7 +6,7 @@ from typing import Final
 
 from collector.catalogue.metric import Kind, Metric, Source, Unit
 
-LABELS: Final = ("vendor", "model", "node", "device", "slice", "tenant", "namespace", "pod", "attribution")
+LABELS: Final = ("vendor", "model", "node", "device", "slice", "tenant", "namespace", "pod", "attribution", "via")
 
 UTILIZATION: Final = "trimtab_accelerator_utilization_ratio"
 ACTIVE: Final = "trimtab_accelerator_active_ratio"

@@ -36,7 +36,9 @@ _SPELLINGS_OPENING: Final = """\
 
 What exporters, drivers and tools call things, what it becomes here (see [metrics.md](metrics.md)), and by what a value
 is multiplied. `trimtab collect --from FILE|URL --as SOURCE` reads them; without `--as` it finds out by the names. The
-collector itself reads GPU exporters and Ceph by the same tables. What is not listed is passed on as it is.
+collector itself reads GPU exporters and Ceph by the same tables, and on each node (`run collector --role node`) the
+files of RDMA ports, the counters of their interfaces (ethtool) and NVML, which are no texts to hand to `collect`. What
+is not listed is passed on as it is.
 """
 
 

@@ -11,6 +11,7 @@ _QUEUE: Final = ("cluster", "tenant", "tier", "queue")
 _TENANT_POOL: Final = ("cluster", "tenant", "pool")
 _POOL: Final = ("cluster", "pool")
 _TENANT_STORAGE: Final = ("cluster", "tenant", "storage")
+_SEEN: Final = ("cluster", "node", "source", "device")
 _DAEMON: Final = ("cluster", "daemon")
 _NOTHING_DONE: Final = "no sample when none completed, in a stall as well: look at trimtab_storage_stalled beside it"
 _EDGE: Final = ("cluster", "source", "destination")
@@ -145,6 +146,14 @@ HOLDINGS: Final = (
         Unit.GPUS,
         _TENANT_POOL,
         "Held GPUs of which nobody can tell whether they compute: no reading, several holders, or sick.",
+    ),
+    _entry(
+        "trimtab_tenant_coverage_ratio",
+        Kind.GAUGE,
+        Unit.RATIO,
+        _TENANT_POOL,
+        "Share of the GPUs held by the tenant of which it can be told whether they compute.",
+        "no sample while the tenant holds none",
     ),
 )
 
@@ -328,4 +337,45 @@ COLLECTOR: Final = (
     _entry("trimtab_build_info", Kind.INFO, Unit.TRUTH, ("version",), "Which version runs."),
 )
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *STORAGE, *FABRIC, *COLLECTOR)
+BLINDNESS: Final = (
+    _entry(
+        "trimtab_collector_source_age_seconds",
+        Kind.GAUGE,
+        Unit.SECONDS,
+        _SEEN,
+        "Time since this device, or this address or kind of object, was last read.",
+        "no sample before the first time: look at the errors",
+        "grows while the source is silent: a device that vanished keeps its series until the collector restarts",
+    ),
+    _entry(
+        "trimtab_collector_source_coverage_ratio",
+        Kind.GAUGE,
+        Unit.RATIO,
+        _SEEN,
+        "Share of what the device should tell that is known, of the last look; 0 when it could not be read.",
+    ),
+    _entry(
+        "trimtab_collector_unknown_readings",
+        Kind.GAUGE,
+        Unit.READINGS,
+        (*_SEEN, "reason"),
+        "What the device should tell and does not, by reason, of the last look.",
+    ),
+    _entry(
+        "trimtab_collector_source_devices",
+        Kind.GAUGE,
+        Unit.DEVICES,
+        ("cluster", "node", "source"),
+        "Devices that were there at the last look; 0 where the node has none.",
+    ),
+    _entry(
+        "trimtab_collector_last_error_timestamp_seconds",
+        Kind.GAUGE,
+        Unit.TIMESTAMP_SECONDS,
+        (*_SEEN, "reason"),
+        "When reading last failed in this way.",
+    ),
+)
+"""Of each device of each source, by both roles of the collector."""
+
+EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *STORAGE, *FABRIC, *COLLECTOR, *BLINDNESS)

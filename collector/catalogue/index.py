@@ -13,6 +13,7 @@ from collector.catalogue.dcgm import DCGM
 from collector.catalogue.exported import EXPORTED
 from collector.catalogue.kubernetes import KUBE_SCHEDULER, KUBE_STATE_METRICS, KUEUE
 from collector.catalogue.metric import FOREIGN, FOREIGN_ONLY, LABELS, UNNAMED, Kind, Metric, Source
+from collector.catalogue.network import NETWORK
 from collector.catalogue.rdma import RDMA
 from collector.catalogue.recorded import RECORDED
 
@@ -22,6 +23,7 @@ CATALOGUE: Final = (
     *RECORDED,
     *ACCELERATORS,
     *RDMA,
+    *NETWORK,
     *CEPH,
     *DCGM,
     *KUBE_STATE_METRICS,

@@ -42,6 +42,8 @@ class Unit(StrEnum):
     PACKETS = "packets"
     REQUESTS = "requests"
     EVENTS = "events"
+    EVENTS_PER_SECOND = "events_per_second"
+    READINGS = "readings"
     MESSAGES_PER_SECOND = "messages_per_second"
     RATIO = "ratio"
     TRUTH = "0 or 1"
@@ -105,6 +107,7 @@ class Metric:
 
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
+TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
@@ -150,6 +153,10 @@ LABELS: Final = {
             ("hardware", "application", "other"),
         ),
         Label("port", "port of an RDMA device", "ports of one device"),
+        Label("interface", "network interface of an RDMA device", "interfaces of one device"),
+        Label("priority", "priority of Ethernet, 0 to 7; empty: the whole interface", "eight priorities"),
+        Label("trouble", "what counters of an RDMA port mean together", "a closed set", TROUBLES),
+        Label("via", "who read the accelerator: an exporter, or nvml; aggregate `max without (via)` first", _CODE),
         Label("link_layer", "InfiniBand or Ethernet, where it is told", "a closed set", ("InfiniBand", "Ethernet")),
         Label("tool", "perftest or ucx", "a closed set", ("perftest", "ucx")),
         Label("operation", "write, read, send, atomic, or the tool's own word", _CODE),

@@ -10,6 +10,7 @@ PORT_PREFIX: Final = "trimtab_rdma_port_"
 PORT_LABELS: Final = ("node", "device", "port", "link_layer")
 PROBE_LABELS: Final = ("tool", "operation", "path", "device", "bytes", "statistic")
 
+TROUBLE: Final = "trimtab_rdma_port_trouble_events_per_second"
 PROBE_LATENCY: Final = "trimtab_rdma_probe_latency_seconds"
 PROBE_OVERHEAD: Final = "trimtab_rdma_probe_overhead_seconds"
 PROBE_BANDWIDTH: Final = "trimtab_rdma_probe_bandwidth_bytes_per_second"
@@ -110,6 +111,22 @@ _COMPLETION: Final = (
     _port("invalid_request_errors_total", Unit.ERRORS, "Requests that a peer found invalid."),
     _port("local_length_errors_total", Unit.ERRORS, "Messages longer than the buffer posted for them."),
 )
+_MEANING: Final = (
+    Metric(
+        TROUBLE,
+        Kind.GAUGE,
+        Unit.EVENTS_PER_SECOND,
+        ("cluster", *PORT_LABELS, "trouble"),
+        Source.COLLECTOR,
+        "Rate, over the last minute or so, of the counters that mean one kind of trouble.",
+        (
+            "compare at similar load: divide by the rate of packets, or an all-reduce looks like congestion",
+            "waiting counts ticks of the port's clock: never add it to another trouble",
+            "no sample when every counter of the trouble is absent, has begun anew or has stopped",
+            "out_of_sequence counts for no trouble: balancing per packet makes it as well",
+        ),
+    ),
+)
 _PROBES: Final = (
     _probe(
         PROBE_LATENCY,
@@ -129,4 +146,4 @@ _PROBES: Final = (
     _probe(PROBE_RATE, Unit.MESSAGES_PER_SECOND, "Messages in a second as a probe measured it."),
 )
 
-RDMA: Final = (*_STATE, *_VOLUME, *_CONGESTION, *_LOSS, *_LINK, *_COMPLETION, *_PROBES)
+RDMA: Final = (*_STATE, *_VOLUME, *_CONGESTION, *_LOSS, *_LINK, *_COMPLETION, *_MEANING, *_PROBES)

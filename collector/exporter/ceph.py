@@ -11,7 +11,7 @@ from typing import Final
 
 from collector.assemble.ceph_memory import CephMemory, CephState
 from collector.exporter.gpu import Scrapes
-from collector.exporter.health import Health
+from collector.exporter.health import DeviceSeen, Health
 from collector.model.reading import Reading
 from collector.parse.ceph import CEPH_NAMES, ceph_scrape
 from collector.parse.exposition import Exposition, parse_exposition, scrape_problem
@@ -46,9 +46,11 @@ class CephPages:
             page = _page(url, result)
             if isinstance(page, Exposition):
                 pages.append(page)
+                self._health.seen(SOURCE, target_label(url), DeviceSeen(now, known=1))
             else:
                 failures[url] = page.sentence
                 self._health.error(SOURCE, target_label(url), page.fault)
+                self._health.unseen(SOURCE, target_label(url))
         scrape = ceph_scrape(pages, now)
         if not scrape.has_cluster:
             if not failures:

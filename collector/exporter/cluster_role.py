@@ -16,7 +16,7 @@ from collector.assemble.gangs import Seen
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import gpu_use, with_idle_held
 from collector.exporter.families import OF_WORK, Published
-from collector.exporter.health import Health
+from collector.exporter.health import DeviceSeen, Health
 from collector.model.objects import Picture
 from collector.model.snapshot import Evidence, Snapshot
 from collector.model.tenancy import UNASSIGNED, Site
@@ -91,8 +91,13 @@ class ClusterRole:
     def _count(self, picture: Picture, now: float) -> None:
         for kind in picture.unreadable:
             self.health.error(SOURCE, kind, "unreadable")
-        for kind in picture.malformed:
+            self.health.unseen(SOURCE, kind)
+        for kind, bad in picture.malformed.items():
             self.health.error(SOURCE, kind, "malformed")
+            self.health.seen(SOURCE, kind, DeviceSeen(now - picture.age_seconds, 0, {"malformed": len(bad)}))
+        for kind in NEEDED_KINDS:
+            if kind not in picture.unreadable and kind not in picture.malformed and kind not in picture.unserved:
+                self.health.seen(SOURCE, kind, DeviceSeen(now - picture.age_seconds, known=1))
         whole = picture.unreadable.keys().isdisjoint(NEEDED_KINDS)
         if whole and picture.age_seconds <= STALE_PICTURE_SECONDS:
             self.health.success(SOURCE, now)

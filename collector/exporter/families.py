@@ -19,6 +19,7 @@ from collector.assemble.gangs import queue_key
 from collector.assemble.idle_held import GpuUse
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
+from collector.exporter.health_families import blindness_families, collector_families
 from collector.exporter.stray_families import shape_families, share_families, stray_families
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
@@ -75,8 +76,10 @@ class SnapshotCollector(Collector):
     def collect(self) -> Iterator[Family]:
         """All families of this moment."""
         published = self._published()
-        yield from cluster_families(published, self._clock(), self._stale_after_seconds)
-        yield from collector_families(self._health(), published.cluster, self._version)
+        now, health = self._clock(), self._health()
+        yield from cluster_families(published, now, self._stale_after_seconds)
+        yield from collector_families(health, published.cluster, self._version)
+        yield from blindness_families(health, published.cluster, "", now)
 
     def describe(self) -> Iterable[Family]:
         """Nothing: registering must not look at the world."""
@@ -107,15 +110,6 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
         yield from _queue_families(published, snapshot)
 
 
-def collector_families(health: HealthState, cluster: str, version: str) -> Iterator[Family]:
-    """The families about the collector itself: always there."""
-    errors = ((key, float(count)) for key, count in sorted(health.errors.items()))
-    yield family("trimtab_collector_errors_total", errors)
-    successes = (((cluster, source), at) for source, at in sorted(health.last_success_at.items()))
-    yield family("trimtab_collector_last_success_timestamp_seconds", successes)
-    yield family("trimtab_build_info", [((version,), 1.0)])
-
-
 def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:
     amounts: Mapping[str, Callable[[TenantPool], int | Reading[float]]] = {
         "trimtab_tenant_entitled_gpus": lambda it: it.demand,
@@ -136,6 +130,8 @@ def _holding_families(snapshot: Snapshot, uses: Mapping[tuple[str, str], GpuUse]
     ordered = [(key, uses.get(key, GpuUse())) for key in sorted(keys | uses.keys())]
     yield family("trimtab_tenant_held_gpus", (((cluster, *key), float(use.held)) for key, use in ordered))
     yield family("trimtab_tenant_unjudged_gpus", (((cluster, *key), float(use.unjudged)) for key, use in ordered))
+    coverage = (((cluster, *key), 1 - use.unjudged / use.held) for key, use in ordered if use.held)
+    yield family("trimtab_tenant_coverage_ratio", coverage)
 
 
 def _borrowed(item: TenantPool) -> Reading[float]:

@@ -13,17 +13,20 @@ from collector.catalogue.metric import Kind
 Rows = Iterable[tuple[tuple[str, ...], float]]
 
 
-def family(name: str, rows: Rows) -> Family:
-    """A family as the catalogue describes it. Raises KeyError for a name that it does not know."""
+def family(name: str, rows: Rows, before: tuple[str, ...] = ()) -> Family:
+    """A family as the catalogue describes it. Raises KeyError for a name that it does not know.
+
+    `before`: labels that stand before those of the entry, such as `cluster` on what is not named by cluster there.
+    """
     entry = find(name)
     if entry is None:
         raise KeyError(f"{name} is not in the catalogue")
     if entry.kind is Kind.COUNTER:
-        counter = CounterMetricFamily(entry.name, entry.meaning, labels=entry.labels)
+        counter = CounterMetricFamily(entry.name, entry.meaning, labels=(*before, *entry.labels))
         for labels, value in rows:
             counter.add_metric(labels, value)
         return counter
-    gauge = GaugeMetricFamily(entry.name, entry.meaning, labels=entry.labels)
+    gauge = GaugeMetricFamily(entry.name, entry.meaning, labels=(*before, *entry.labels))
     for labels, value in rows:
         gauge.add_metric(labels, value)
     return gauge

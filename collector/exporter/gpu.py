@@ -10,8 +10,9 @@ from typing import Final, Protocol
 
 from collector.assemble.gpu import GpuMemory
 from collector.assemble.gpu_ledger import Devices
-from collector.exporter.health import Health
+from collector.exporter.health import DeviceSeen, Health
 from collector.model.accelerator import GpuReading
+from collector.model.reading import Known
 from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition, scrape_problem
 from collector.sources.scrape import Scrape, ScrapeFailed, target_label
@@ -53,9 +54,11 @@ class GpuExporters:
             if isinstance(result, ScrapeFailed):
                 failures[url] = result.sentence
                 self._health.error(SOURCE, target_label(url), result.fault)
+                self._health.unseen(SOURCE, target_label(url))
                 continue
             found, problem = _readings(result)
             readings.extend(found)
+            self._note(target_label(url), found, now)
             if problem is not None:
                 failures[url] = f"{url}: {problem}"
                 self._health.error(SOURCE, target_label(url), "malformed")
@@ -64,6 +67,15 @@ class GpuExporters:
         if 2 * len(failures) < len(results):
             self._health.success(SOURCE, now)
         return failures
+
+    def _note(self, target: str, found: tuple[GpuReading, ...], now: float) -> None:
+        if not found:
+            self._health.unseen(SOURCE, target)
+            return
+        facts = [fact for one in found for fact in (one.activity_ratio, one.memory_used_bytes, one.health)]
+        known = sum(isinstance(fact, Known) for fact in facts)
+        missing = {"not said": len(facts) - known} if known < len(facts) else {}
+        self._health.seen(SOURCE, target, DeviceSeen(now, known, missing))
 
     def devices(self, now: float) -> Devices:
         """Every device that was read lately, with the highest activity of the window."""

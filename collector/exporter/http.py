@@ -23,6 +23,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from collector.exporter.prompt_protocol import PromptProtocol
+
 _TROUBLES = {
     errno.EADDRINUSE: "something listens there already",
     errno.EADDRNOTAVAIL: "this machine has no such address",
@@ -56,7 +58,9 @@ class Address:
         return cls(host.strip("[]"), int(port))
 
 
-def metrics_app(registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Starlette:
+def metrics_app(
+    registry: CollectorRegistry, is_ready: Callable[[], bool], waits_for: str = "no picture of the cluster yet"
+) -> Starlette:
     """The application: /healthz says that the process answers, /readyz that there is something to scrape."""
 
     # Plain functions run in a thread pool: a large rendering does not hold up the health checks.
@@ -68,7 +72,7 @@ def metrics_app(registry: CollectorRegistry, is_ready: Callable[[], bool]) -> St
 
     def readyz(_: Request) -> Response:
         ready = is_ready()
-        return PlainTextResponse("ok\n" if ready else "no picture of the cluster yet\n", 200 if ready else 503)
+        return PlainTextResponse("ok\n" if ready else f"{waits_for}\n", 200 if ready else 503)
 
     routes = [Route("/metrics", metrics), Route("/healthz", healthz), Route("/readyz", readyz)]
     return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=1)])
@@ -99,6 +103,7 @@ class HttpServer:
                 log_config=None,
                 access_log=False,
                 lifespan="off",
+                http=PromptProtocol,
                 limit_concurrency=64,
                 timeout_keep_alive=75,  # longer than any usual scrape interval: the connection stays
                 timeout_graceful_shutdown=_DRAIN_SECONDS,

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from collector.assemble.fabric import FabricMemory
-from collector.exporter.health import Health
-from collector.model.fabric import EdgeProbe, ProbePlan, ProbeTarget
+from collector.exporter.health import DeviceSeen, Health
+from collector.model.fabric import QUANTILES, EdgeProbe, ProbePlan, ProbeTarget
+from collector.model.reading import Known
 from collector.sources.rdma_probe import Probed
 
 SOURCE: Final = "rdma"
@@ -49,6 +50,12 @@ class RdmaProbes:
             if self._prober.closed:
                 break  # a probe that was cut off says nothing about its edge
             self._memory = self._memory.advance(target.edge, EdgeProbe(self._clock(), probed.latency_seconds))
+            known = sum(isinstance(latency, Known) for latency in probed.latency_seconds.values())
+            if known:
+                missing = {probed.failed.fault.value: len(QUANTILES) - known} if probed.failed is not None else {}
+                self._health.seen(SOURCE, str(target.edge), DeviceSeen(self._clock(), known, missing))
+            else:
+                self._health.unseen(SOURCE, str(target.edge))
             if probed.failed is not None:
                 failures[str(target.edge)] = f"{target.edge}: {probed.failed.sentence}"
                 self._health.error(SOURCE, str(target.edge), probed.failed.fault)

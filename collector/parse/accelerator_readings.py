@@ -148,6 +148,7 @@ class _Speaker:
             "namespace": namespace,
             "pod": pod,
             "attribution": attribution,
+            "via": self._device.vocabulary.source,
         }
 
     def _reading(

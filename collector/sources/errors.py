@@ -27,6 +27,8 @@ class SourceError(Exception):
     ) -> None:
         self.method, self.path = method, path
         self.status, self.reason, self.attempts = status, reason, attempts
+        # What a server sends may hold anything: nothing of it may steer the terminal that shows it.
+        message = "".join(sign if sign.isprintable() else " " for sign in message)
         self.message = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + "…"
         super().__init__(self.message)
 

@@ -32,6 +32,11 @@ class Kind:
     always_served: bool = True
     """False where the group comes with an engine, and may be absent: discovery tells, before a right is missed."""
 
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether a cluster can do without it. All others every API server has: a 404 for them comes from elsewhere."""
+        return self.group == KUEUE_GROUP or not self.always_served
+
     def path(self, version: str) -> str:
         """Path of the list of all its objects in the cluster. A name that two groups share ends in its group."""
         root = f"/apis/{self.group}" if self.group else "/api"

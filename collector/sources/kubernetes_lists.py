@@ -6,14 +6,17 @@ import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from collector.model.objects import Picture
 from collector.parse.json_fields import ParseProblem, as_object
 from collector.parse.kubernetes import uid_of
-from collector.sources.errors import Forbidden, Malformed, NotFound, SourceError, TimedOut, Unreachable
+from collector.sources.errors import Forbidden, Malformed, NotFound, SourceError, Throttled, TimedOut, Unreachable
 from collector.sources.kubernetes_kinds import KINDS, Kind, KindState, picture_of
 from collector.sources.kubernetes_port import ObjectReader
+
+_OF_THE_WHOLE_SERVER: Final = (Unreachable, TimedOut, Throttled)
+"""Another kind would be answered no better, and no sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,13 @@ def look_once(api: ObjectReader, now: float, page_size: int = 500) -> Picture:
         try:
             listing = read_list(api, kind, served_version(api, kind), page_size)
             states[kind.name] = KindState(listing.objects, listing.malformed, confirmed_at=now)
-        except NotFound:
-            states[kind.name] = KindState(served=False)
         except SourceError as problem:
+            if isinstance(problem, NotFound) and kind.may_be_absent:
+                states[kind.name] = KindState(served=False)
+                continue
             first_problem = first_problem or problem
             states[kind.name] = KindState(problem=str(problem), forbidden=isinstance(problem, Forbidden))
-            if isinstance(problem, Unreachable | TimedOut) and not _was_read(states):
+            if isinstance(problem, _OF_THE_WHOLE_SERVER) and not _was_read(states):
                 raise
     if first_problem is not None and not _was_read(states):
         raise first_problem

@@ -121,7 +121,8 @@ class KindFollower:
         lasting = self._failures >= _FAILURES_UNTIL_LIST
         if lasting or isinstance(problem, Gone):
             self._position = ""
-        if isinstance(problem, NotFound) and (lasting or self.store.state().confirmed_at is None):
+        absent = isinstance(problem, NotFound) and self.kind.may_be_absent
+        if absent and (lasting or self.store.state().confirmed_at is None):
             self.store.unserve()
             return self._settings.unserved_seconds
         if lasting or not isinstance(problem, Gone):  # a version that is gone is everyday life, and a list away

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
 from typing import Final
 
 _NOISE: Final = re.compile(r"\[Errno -?\d+\] |\[SSL: \w+\] | \(_ssl\.c:\d+\)|^\w+\(.*\): |^<.*>: ")
@@ -24,5 +25,9 @@ def network_words(failure: BaseException) -> str:
     reason = getattr(failure, "reason", None)
     if isinstance(reason, BaseException):
         return network_words(reason)
+    if isinstance(failure, BadStatusLine) and not isinstance(failure, RemoteDisconnected):
+        return "an answer that is no HTTP"  # its own text is whatever was sent
+    if isinstance(failure, IncompleteRead):
+        return "the connection broke before the answer was complete"
     words = _NOISE.sub("", str(failure)).removeprefix(_OPENING).rstrip(".")
     return words or "the connection broke"

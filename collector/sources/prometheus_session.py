@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import orjson
@@ -62,6 +62,9 @@ class PrometheusLimits:
     body_bytes: int = 32 * 1024 * 1024
 
 
+_IS_THIS_ONE: Final = "is this the address of a Prometheus?"
+
+
 class BoundedSession(requests.Session):
     """Gives back only whole, successful answers; everything else raises SourceError."""
 
@@ -72,7 +75,7 @@ class BoundedSession(requests.Session):
 
     def request(self, method: str, url: str | bytes, *args: Any, **kwargs: Any) -> requests.Response:
         """As requests does it, within the limits."""
-        path = urlsplit(str(url)).path
+        path = _place(str(url))
         deadline = time.monotonic() + self._limits.total_seconds
         kwargs |= {"stream": True, "timeout": (self._limits.connect_seconds, self._limits.total_seconds)}
         try:
@@ -85,6 +88,12 @@ class BoundedSession(requests.Session):
             raise Malformed("GET", path, str(error)) from error
         except (HTTPError, requests.RequestException) as error:
             raise Unreachable("GET", path, network_words(error)) from error
+
+
+def _place(url: str) -> str:
+    """The address without a password or a query: it says which server is meant, and is no path of an API server."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 class _Whole(requests.Response):
@@ -108,7 +117,7 @@ def _document(status: int, body: bytes, path: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         document = {}
         if status == 200:
-            raise Malformed("GET", path, "the answer is not JSON; is this the address of a Prometheus?")
+            raise Malformed("GET", path, f"the answer is not JSON; {_IS_THIS_ONE}")
     if status != 200 or document.get("status") != "success":
         raise _error(status, document, path)
     data = document.get("data")
@@ -123,7 +132,7 @@ def _document(status: int, body: bytes, path: str) -> dict[str, Any]:
 
 def _error(status: int, document: dict[str, Any], path: str) -> SourceError:
     kind = str(document.get("errorType", ""))
-    message = str(document.get("error", "no explanation"))
+    message = str(document.get("error") or f"no explanation; {_IS_THIS_ONE}")
     known: dict[int, type[SourceError]] = {
         400: BadQuery,
         401: Forbidden,

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from http.client import HTTPException, IncompleteRead
+from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -190,6 +190,8 @@ _FAULTS: Final[tuple[tuple[type[Exception], ScrapeFault], ...]] = (
     (TimeoutError, ScrapeFault.TIMEOUT),
     (IncompleteRead, ScrapeFault.CUT_OFF),
     (InvalidChunkLength, ScrapeFault.CUT_OFF),
+    (RemoteDisconnected, ScrapeFault.REFUSED),
+    (BadStatusLine, ScrapeFault.NOT_TEXT),  # after RemoteDisconnected, which the library derives from it
     (DecodeError, ScrapeFault.NOT_TEXT),
 )
 

@@ -38,7 +38,7 @@ from controller.api.fields import (
     Within,
     WithinLimit,
 )
-from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, RevertStyle, Targets
+from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, Targets
 
 API_VERSION: Final = "trimtab.io/v1alpha1"
 MOST_PER_DAY: Final = 1_000_000
@@ -302,7 +302,8 @@ class CadenceModel(Border):
 class RevertModel(Border):
     """How a change ends."""
 
-    style: Literal["soft", "hard"] = "soft"
+    # One word, so that documents say what happens: a hard end, which may evict, is a person's `trimtab revert`.
+    style: Literal["soft"] = "soft"
     ttl: Lifetime = Revert().ttl_seconds
 
 
@@ -347,7 +348,7 @@ class PolicyModel(Border):
             strategies=tuple(spec.strategies),
             budgets=Budgets(**spec.budgets.model_dump()),
             cadence=Cadence(spec.cadence.tick, spec.cadence.confirm_ticks, spec.cadence.dwell),
-            revert=Revert(RevertStyle(spec.revert.style), spec.revert.ttl),
+            revert=Revert(spec.revert.ttl),
         )
 
 

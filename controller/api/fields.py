@@ -15,9 +15,8 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from collector.model.quantities import parse_duration
+from controller.api.object_names import is_label_name, is_object_name
 
-_DNS_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_DNS_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _RESOURCE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _BASELINE: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)x-baseline")
 _A_LIMIT: Final = "a duration with its unit from 1us to 1h, such as 50ms, or a factor above 1, such as 3x-baseline"
@@ -36,16 +35,6 @@ class Within:
 
     seconds: float | None = None
     baseline_factor: float | None = None
-
-
-def is_label_name(text: str) -> bool:
-    """Whether `text` may name a namespace or a tenant: a DNS label of RFC 1123."""
-    return _DNS_LABEL.fullmatch(text) is not None
-
-
-def is_object_name(text: str) -> bool:
-    """Whether `text` may name a Kubernetes object of most kinds: a DNS subdomain of RFC 1123."""
-    return len(text) <= 253 and _DNS_SUBDOMAIN.fullmatch(text) is not None
 
 
 def _name(text: str) -> str:

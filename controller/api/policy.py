@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 
 
 class Mode(IntEnum):
@@ -17,13 +17,6 @@ class Mode(IntEnum):
     def word(self) -> str:
         """The word in documents and options: Observe, Recommend, Enforce."""
         return self.name.capitalize()
-
-
-class RevertStyle(StrEnum):
-    """Soft follows usage down and evicts nobody; hard writes the baseline at once."""
-
-    SOFT = "soft"
-    HARD = "hard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +53,8 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True)
 class Revert:
-    """How a change ends."""
+    """How a change ends: softly, following usage down. A hard end is a person's, never the policy's."""
 
-    style: RevertStyle = RevertStyle.SOFT
     ttl_seconds: float = 4 * 3600.0
 
 

@@ -67,7 +67,7 @@ def _settings(policy: Policy) -> dict[str, Any]:
             "confirmTicks": cadence.confirm_ticks,
             "dwell": duration_text(cadence.dwell_seconds),
         },
-        "revert": {"style": revert.style.value, "ttl": duration_text(revert.ttl_seconds)},
+        "revert": {"style": "soft", "ttl": duration_text(revert.ttl_seconds)},
     }
 
 

@@ -29,7 +29,7 @@ _LARGEST_BYTES: Final = 256 * 1024 * 1024
 _UNUSABLE: Final = frozenset({ScrapeFault.NOT_TEXT, ScrapeFault.EMPTY, ScrapeFault.TOO_LARGE})
 """The source answered, and nothing in the answer can be read."""
 _SCRAPE_FAULTS: Final = {
-    ScrapeFault.REFUSED: "no connection: nobody listens there, or it is refused",
+    ScrapeFault.REFUSED: "no answer: nobody listens there, or the connection broke before one",
     ScrapeFault.UNRESOLVED: "there is no host of that name",
     ScrapeFault.TIMEOUT: "no answer in time",
     ScrapeFault.CUT_OFF: "the connection broke before the answer was complete",

@@ -17,6 +17,7 @@ from controller.cli.output import print_text
 from controller.cli.verb import Verb
 
 _COMPLETION = "_TRIMTAB_COMPLETE"
+_FEWEST_COLUMNS: Final = 10
 
 _ABOUT: Final = """Find who starves on a shared GPU cluster, say why, and trim the quotas of its schedulers.
 
@@ -28,6 +29,7 @@ Exit codes: 0 ok · 1 findings, or a goal missed · 2 bad input · 3 a source ca
 
 def carry_out(verbs: Sequence[Verb], groups: Mapping[str, str], arguments: Sequence[str], name: str) -> int:
     """Do what the words ask for; the exit code. `groups`: first word of a two-word verb → what is below it."""
+    _forget_useless_size()
     command = typer.main.get_command(_build(verbs, groups, arguments))
     if _COMPLETION in os.environ:
         command.main(list(arguments), prog_name=name)
@@ -57,6 +59,14 @@ def _build(verbs: Sequence[Verb], groups: Mapping[str, str], arguments: Sequence
         function = verb.load() if is_called else _named_only
         parent.command(name, help=_flowing(function.__doc__ or ""), short_help=verb.line)(function)
     return app
+
+
+def _forget_useless_size() -> None:
+    """A terminal whose size nobody knows is said to have 0 columns, on which the library would print nothing at all."""
+    for name, fewest in (("COLUMNS", _FEWEST_COLUMNS), ("LINES", 1)):
+        size = os.environ.get(name, "")
+        if size.isdecimal() and int(size) < fewest:
+            del os.environ[name]
 
 
 def _flowing(text: str) -> str:

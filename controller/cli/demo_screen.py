@@ -1,7 +1,7 @@
 """What `trimtab demo` shows on a terminal: tenants as bars of GPUs, what is said now, and what happened so far.
 
-A frame fits the terminal, from 80 x 24 on: what happened gives way, the oldest first. Every time on it is real time
-since the start; only the cluster lives faster.
+A frame fits the terminal, from 80 x 24 on: what happened gives way, the oldest first; on a smaller one the marks stand
+above all else. Every time on it is real time since the start; only the cluster lives faster.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from collector.model.quantities import format_duration
+from collector.model.quantities import counted, format_duration
 from controller.cli.output import left, section, table
 from controller.demo.chronicle import Entry, Kind
 from controller.demo.live_cluster import TenantView
@@ -54,7 +54,9 @@ def screen(performance: Performance, summary: Summary, seconds: float | None, ou
     below: list[RenderableType] = [_seen(summary)]
     if seconds is not None:
         below.append(ProgressBar(total=seconds, completed=min(now, seconds), width=min(60, out.width - 4)))
-    free = out.height - len(out.render_lines(above)) - len(below) - _TITLE_LINES
+    free = out.height - len(out.render_lines(above)) - len(out.render_lines(Group(*below))) - _TITLE_LINES
+    if free < 1:  # so small a terminal has room for the marks or for what happened
+        return Group(*below, Text(""), above)
     told = last_told(performance.chronicle.told(), performance.cluster.begins_at, out, free)
     return Group(above, section("What happened", told), *below)
 
@@ -64,7 +66,8 @@ def closing_words(summary: Summary, entries: Sequence[Entry], begins_at: float) 
     judged = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in summary.verdicts.items() if count)
     named = f" ({', '.join(summary.wrong_cause)})" if summary.wrong_cause else ""
     told = (
-        f"{summary.alerts_fired} alerts delivered, {summary.changes} changes made ({judged or 'none judged yet'}), "
+        f"{counted(summary.alerts_fired, 'alert')} delivered, {counted(summary.changes, 'change')} made "
+        f"({judged or 'none judged yet'}), "
         f"{len(summary.wrong_cause)} for a wrong cause{named}, in {format_duration(summary.seconds)}. "
         f"The storage fault was {'named and left alone' if summary.storage_fault_named else 'not named yet'}."
     )

@@ -29,7 +29,9 @@ class Right:
 
 
 def right_of(method: str, path: str) -> Right | None:
-    """The right that a request to the API server needs; None for the path of another server."""
+    """The right that a request to the API server needs; None for the whole address of another server."""
+    if not path.startswith("/"):
+        return None
     parts = [part for part in path.split("/") if part]
     if parts[:1] == ["api"] and len(parts) > 2:
         group, rest = "", parts[2:]
@@ -47,7 +49,7 @@ def right_of(method: str, path: str) -> Right | None:
 
 def missing_right(error: Forbidden) -> str:
     """What was refused, which right is missing, and how to get it."""
-    if error.status == _UNAUTHORIZED:
+    if error.status == _UNAUTHORIZED and error.path.startswith("/"):
         return (
             f"The server does not accept who we are: {error}. The token or certificate of the kubeconfig may have "
             "expired; kubectl auth whoami tells who you are."

@@ -1,44 +1,35 @@
-"""`trimtab run collector`: one picture of the cluster, served as metrics until told to stop. Writes nothing anywhere.
+"""`trimtab run collector`: the cluster or one node, served as metrics until told to stop. Writes nothing anywhere.
 
-A collector that ends when the API server is away would be missing just when it is needed: it keeps trying, and exports
-that it can not see. Only what a person must correct (documents, addresses, kubeconfig) ends it, before it starts.
+Reads the options and loads the role that they name: the node role runs on every node, and must not weigh what the
+cluster's documents and the API server's client do.
 """
 
 from __future__ import annotations
 
+import socket
+import threading
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Protocol, TypeAlias
 
 import typer
 
-from collector.exporter.http import ListenError
-from collector.model.fabric import ProbePlan
-from collector.sources.kubernetes_api import connect
-from collector.sources.kubernetes_kinds import KINDS, VOLUMES
-from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
-from controller.api.rdma_probes import parse_probe_plan
-from controller.cli.accounting_store import keeping_of
-from controller.cli.addresses import http_address
-from controller.cli.home import NAMESPACE, Namespace
+from collector.exporter.http import Address, ListenError
 from controller.cli.listening import listen_address, not_free
-from controller.cli.options import (
-    Accounting,
-    AccountingKeep,
-    Cluster,
-    Context,
-    Documents,
-    Kubeconfig,
-    MaxModeNotNeeded,
-    TimeScale,
-)
+from controller.cli.options import Accounting, AccountingKeep, Cluster, Context, Kubeconfig, MaxModeNotNeeded, TimeScale
 from controller.cli.stopping import stop_event
-from controller.cli.values import address_for, path_for
-from controller.files.reading import read_text
-from controller.runtime.collecting import Collecting, CollectorSettings
-from controller.runtime.configuration import Configuration
-from controller.runtime.ledger_store import LedgerStore
+from controller.cli.values import address_for, namespace_for, path_for, words_for
 from controller.runtime.logs import log_as_json
 
+DocumentsOfCluster: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        parser=path_for("--config"),
+        help="File or folder with Tenant and Policy documents (may be repeated); the cluster role needs it.",
+    ),
+]
 GpuExporters: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--gpu-exporter", help="Address of a GPU exporter's metrics (may be repeated).", metavar="URL"),
@@ -67,10 +58,53 @@ CollectedBy: TypeAlias = Annotated[
         help="Prometheus to ask whether it really gets what is exported here.",
     ),
 ]
+# As in `controller.cli.home`, which loads the API server's client: too heavy for the node role.
+HomeNamespace: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        parser=namespace_for("--namespace"),
+        help="Namespace where Trimtab keeps its own objects; default: trimtab-system.",
+    ),
+]
+NodeName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        parser=words_for("--node", "the name of this node"),
+        help="Node role: name of this node, as in Kubernetes; default: the host's.",
+    ),
+]
+Sysfs: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--sysfs", parser=path_for("--sysfs"), help="Node role: where the node's /sys is; default: /sys."),
+]
+Nvml: TypeAlias = Annotated[
+    bool, typer.Option("--nvml", help="Node role: ask NVML about GPUs. Only where no GPU exporter runs.")
+]
+
+
+class Role(StrEnum):
+    """What one collector looks at."""
+
+    CLUSTER = "cluster"
+    NODE = "node"
+
+
+class Program(Protocol):
+    """A role that is ready to run."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Serve until stopped. Raises ListenError."""
+        ...
 
 
 def run_collector(
-    config: Documents,
+    config: DocumentsOfCluster = None,
+    role: Annotated[
+        Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
+    ] = Role.CLUSTER,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     gpu_exporter: GpuExporters = None,
@@ -79,9 +113,12 @@ def run_collector(
     prometheus_url: CollectedBy = None,
     accounting: Accounting = None,
     accounting_keep: AccountingKeep = "400d",
-    namespace: Namespace = NAMESPACE,
+    namespace: HomeNamespace = None,
     listen: Annotated[str, typer.Option("--listen", help="Address of /metrics, /healthz, /readyz.")] = "127.0.0.1:9108",
     cluster: Cluster = "default",
+    node: NodeName = None,
+    sysfs: Sysfs = None,
+    nvml: Nvml = False,
     time_scale: TimeScale = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
@@ -91,38 +128,56 @@ def run_collector(
 
     With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
+    With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
+    with --nvml its GPUs. Needs neither documents nor the API server.
+
     Keeps trying while the API server is away, and exports that it can not see.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
-    settings = CollectorSettings(
+    at = _At(listen_address(listen), cluster, time_scale)
+    if role is Role.NODE:
+        return _run(_node_program(at, node, sysfs, nvml), listen)
+    from controller.cli.run_cluster_role import ClusterOptions, cluster_program
+
+    options = ClusterOptions(
+        config=tuple(config or ()),
+        kubeconfig=kubeconfig,
+        context=context,
+        gpu_exporters=tuple(gpu_exporter or ()),
+        ceph_urls=tuple(ceph_url or ()),
+        rdma_probes=rdma_probes,
+        prometheus_url=prometheus_url,
+        accounting=accounting,
+        accounting_keep=accounting_keep,
+        namespace=namespace,
+        listen=at.listen,
         cluster=cluster,
-        listen=listen_address(listen),
-        gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in gpu_exporter or ()),
-        ceph_urls=tuple(http_address("--ceph-url", url) for url in ceph_url or ()),
-        rdma_probes=None if rdma_probes is None else _probe_plan(rdma_probes),
-        prometheus_url=None if prometheus_url is None else http_address("--prometheus-url", prometheus_url),
         time_scale=time_scale,
     )
-    configuration = Configuration(config, cluster)
-    configuration.load()
-    kinds = (*KINDS, VOLUMES) if settings.ceph_urls else KINDS
-    watch = ClusterWatch(connect(kubeconfig, context), _watch_settings(time_scale), kinds=kinds)
-    ledger = LedgerStore(connect(kubeconfig, context), namespace)
-    keeping = None if accounting is None else keeping_of(accounting, accounting_keep, cluster, ledger)
-    collecting = Collecting(settings, configuration, watch, keeping)
+    return _run(cluster_program(options), listen)
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """What both roles have."""
+
+    listen: Address
+    cluster: str
+    time_scale: float
+
+
+def _node_program(at: _At, node: str | None, sysfs: Path | None, nvml: bool) -> Program:
+    from controller.runtime.node_collecting import NodeCollecting, NodeSettings
+
+    name, folder = node or socket.gethostname(), sysfs or Path("/sys")
+    return NodeCollecting(NodeSettings(at.cluster, name, at.listen, folder, nvml, at.time_scale))
+
+
+def _run(program: Program, listen: str) -> None:
     stop = stop_event()
     log_as_json()  # what a person must correct was told in sentences; from now on machines read
     try:
-        collecting.run(stop)
+        program.run(stop)
     except ListenError as error:
         raise not_free(listen, error) from error
-
-
-def _watch_settings(time_scale: float) -> WatchSettings:
-    usual = WatchSettings()
-    return WatchSettings(relist_seconds=max(60.0, usual.relist_seconds / time_scale))
-
-
-def _probe_plan(file: Path) -> ProbePlan:
-    return parse_probe_plan(read_text(file, "a file with YAML text"), str(file))

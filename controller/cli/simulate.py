@@ -90,8 +90,8 @@ def simulate(
 
     Policies: static (each tenant its quota), pool (one queue, no quota), kueue-fixed (borrow and reclaim), strict
     (priority evicts at once), edf (earliest deadline first), trimtab (as it is shipped), or a file with a Policy, run
-    as if in mode Enforce. Formats: philly, chronus, muri, elasticflow, shockwave, openb, and your own as CSV with the
-    columns tenant, submitted, run_seconds and gpus.
+    as if in mode Enforce. Formats: philly, chronus, muri, elasticflow, shockwave, openb, history (trimtab
+    accounting export), and your own as CSV with the columns tenant, submitted, run_seconds and gpus.
 
     Example: trimtab simulate --trace philly.csv.gz --quotas philly_vc.csv --capacity 0.25 --from 2017-10-01
 

@@ -1,7 +1,7 @@
 """A whole trace with Trimtab steering it: the same `decide()` and writes as live, at every tick that can matter.
 
-A tick at which nobody is overdue, nothing is in force and nothing waits to be confirmed decides nothing, so it is left
-out; all others are carried out. What decides sees neither run times nor checkpoints.
+A tick is left out when the last one changed nothing, nothing is in force, nobody is overdue and nobody was evicted
+since: it would see nothing to decide on. All others are carried out. What decides sees no run time and no checkpoint.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting
 from controller.simulate.attainment import LIMIT_SECONDS
 from controller.simulate.baselines import Conditions, Placement, ranked
-from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import Fates, QueueQuota, Rules, Setting, served_by_priority
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import GPU, ClusterSpec, SimulatedTenant
@@ -31,6 +30,7 @@ from controller.simulate.losses import hidden_checkpoints
 from controller.simulate.packing import Packing
 from controller.simulate.picture import own_cohort, picture_of
 from controller.simulate.shares import Share
+from controller.simulate.watched import WatchedBatch
 
 _SITE = "trace"
 
@@ -91,7 +91,7 @@ class SteeredTrace:
         self._policy = replace(steering.policy, mode=Mode.ENFORCE, paused=False)
         capacity, size = sum(share.quota for share in shares), conditions.gpus_per_node
         nodes = Packing(capacity // size, size) if conditions.placement is Placement.NODES else None
-        self._batch = Batch(
+        self._batch = WatchedBatch(
             jobs,
             Setting(
                 [_quota(share, share.floating) for share in shares],
@@ -113,6 +113,8 @@ class SteeredTrace:
         self._actuator = SandboxActuator(self)
         self._ledger = Ledger()
         self._changes: set[str] = set()
+        self._at_rest, self._evictions = False, 0
+        """Whether the last tick left everything as it was, and how many evictions it saw."""
         tick = self._policy.cadence.tick_seconds
         self._next_tick = ceil(jobs.submit_seconds[0] / tick) * tick if len(jobs) else inf
 
@@ -133,20 +135,27 @@ class SteeredTrace:
 
     def advance(self, until: float = inf) -> None:
         """Let time pass, by default until all is done, and decide on the way."""
-        while self._next_tick <= until and not self._batch.is_over():
+        tick = self._policy.cadence.tick_seconds
+        while self._next_tick <= until and self._batch.next_moment() < inf:
             self._batch.advance(self._next_tick)
             self._tick()
-            self._next_tick += self._policy.cadence.tick_seconds
+            self._next_tick += tick
+            following = min(self._batch.next_moment(), until)
+            if self._at_rest and self._batch.is_idle() and following < inf:  # at rest until then
+                self._next_tick = max(self._next_tick, ceil(following / tick) * tick)
         self._batch.advance(until)
 
     def _tick(self) -> None:
-        if not (self._ledger.active or self._ledger.confirmations or self._view.overdue(self._batch)):
+        evictions, overdue = self._batch.evictions, self._view.overdue(self._batch)
+        if self._at_rest and not overdue and evictions == self._evictions:
             return
         floats = [self._level(leaf_name(share.tenant)) for share in self._shares]
         snapshot = self._view.snapshot(self._batch, floats, self._level(SHARED_LEAF), self._picture)
-        outcome = decide(snapshot, self._policy, Mode.ENFORCE, self._ledger, self._targets)
-        self._ledger = outcome.ledger
-        if not self._ledger.active and outcome.ledger.changes == ():
+        before = self._ledger
+        outcome = decide(snapshot, self._policy, Mode.ENFORCE, before, self._targets)
+        self._at_rest = outcome.ledger == before and not before.active and not overdue
+        self._evictions, self._ledger = evictions, outcome.ledger
+        if not outcome.ledger.changes:
             return
         acting = Acting(self._actuator, self, self, self._baseline, self._picture, self._site, lambda: self.now)
         self._ledger = acting.bring_about(outcome.ledger, self._targets)

@@ -15,10 +15,10 @@ from collector.model.objects import Picture
 from collector.model.reading import Known
 from collector.model.snapshot import NodeState, PoolState, Snapshot, TenantPool, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Entitlement, Site, SizeClass, size_class
-from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import Sighting
 from controller.simulate.job_table import JobTable
 from controller.simulate.packing import Packing
+from controller.simulate.watched import WatchedBatch
 
 NAMED_OF_A_QUEUE: Final = 100
 _SPARE: Final = "node-0"
@@ -52,11 +52,11 @@ class TraceView:
             {gpus: limit for gpus, (_, limit) in sizes.items() if limit is not None} for sizes in self._judged
         ]
 
-    def overdue(self, batch: Batch) -> bool:
+    def overdue(self, batch: WatchedBatch) -> bool:
         """Whether anybody waits longer than its limit: if not, no finding can be made."""
         return any(batch.late_gpus(tenant, limits) for tenant, limits in enumerate(self._limits))
 
-    def snapshot(self, batch: Batch, floats: Sequence[int], shared: int, picture: Picture) -> Snapshot:
+    def snapshot(self, batch: WatchedBatch, floats: Sequence[int], shared: int, picture: Picture) -> Snapshot:
         """The whole picture now. `floats` are the movable parts as they stand, by tenant."""
         tenants = tuple(self._state(number, batch, floating) for number, floating in enumerate(floats))
         guarantees = sum(tenant.entitlement.guarantee for tenant in tenants)
@@ -83,7 +83,7 @@ class TraceView:
             burst_gpus=self._entitlement(tenant).burst_gpus,
         )
 
-    def _state(self, tenant: int, batch: Batch, floating: int) -> TenantPool:
+    def _state(self, tenant: int, batch: WatchedBatch, floating: int) -> TenantPool:
         owner, used, asked = self.site.tenants[tenant], batch.used(tenant), batch.waiting_gpus(tenant)
         return TenantPool(
             owner.name,
@@ -98,7 +98,7 @@ class TraceView:
             overdue=batch.late_gpus(tenant, self._limits[tenant]),
         )
 
-    def _run(self, tenant: int, batch: Batch) -> Iterator[Work]:
+    def _run(self, tenant: int, batch: WatchedBatch) -> Iterator[Work]:
         for sighting in batch.running(tenant):
             since, work = self._running.get(sighting.row, (None, None))
             if work is None or since != sighting.began_seconds:
@@ -106,7 +106,7 @@ class TraceView:
                 self._running[sighting.row] = (sighting.began_seconds or 0.0, work)
             yield work
 
-    def _head(self, tenant: int, batch: Batch, context: Named) -> Iterator[Work]:
+    def _head(self, tenant: int, batch: WatchedBatch, context: Named) -> Iterator[Work]:
         """Who is late is named as live. Of one queue all late work of one size has the same name and sentence."""
         late: dict[int, Work] = {}
         for sighting in batch.waiting(tenant, NAMED_OF_A_QUEUE):
@@ -119,7 +119,7 @@ class TraceView:
             yield self._work(tenant, sighting, batch, late[gpus].waiting, late[gpus].why)
 
     def _work(
-        self, tenant: int, sighting: Sighting, batch: Batch, waiting: WaitingName | None = None, why: str = ""
+        self, tenant: int, sighting: Sighting, batch: WatchedBatch, waiting: WaitingName | None = None, why: str = ""
     ) -> Work:
         row, owner, jobs = sighting.row, self.site.tenants[tenant], self.jobs
         gpus = jobs.gpus[row]
@@ -155,7 +155,7 @@ class TraceView:
             nodes={} if began is None else self._places(row, gpus, batch),
         )
 
-    def _places(self, row: int, gpus: int, batch: Batch) -> dict[str, int]:
+    def _places(self, row: int, gpus: int, batch: WatchedBatch) -> dict[str, int]:
         if self.nodes is None:
             return {_SPARE: gpus}
         return {f"node-{node}": held for node, held in batch.places(row)}

@@ -43,7 +43,8 @@ class Doorbell:
 
     def authorized(self, header: str | None) -> bool:
         """Whether an Authorization header carries our token."""
-        given = (header or "").removeprefix("Bearer ").strip()
+        scheme, _, given = (header or "").partition(" ")
+        given = given.strip() if scheme.lower() == "bearer" else ""
         return bool(self.token) and hmac.compare_digest(given.encode(), self.token.encode())
 
     def post(self, authorization: str | None, body: bytes) -> Answer:
@@ -80,15 +81,23 @@ class Doorbell:
             return Answer(200, {"outcome": outcome, "accepted": 0})
         with self._lock:
             fresh = [signal for signal in reading.signals if signal.key not in self._seen]
-            if not fresh and not reading.truncated:
+            news = [signal.key for signal in fresh]
+            if reading.truncated and (cut := _key_of_cut(reading)) not in self._seen:
+                news.append(cut)
+            if not news:
                 return Answer(200, {"outcome": "repeated", "accepted": 0})
             if len(self._waiting) + len(fresh) > _MOST_WAITING:
                 return Answer(503, {"outcome": "busy", "message": "the loop has not caught up; try again"})
-            for signal in fresh:
-                self._seen[signal.key] = None
+            for key in news:
+                self._seen[key] = None
             while len(self._seen) > _MOST_REMEMBERED:
                 self._seen.popitem(last=False)
             self._waiting += fresh
             if reading.rings:
                 self.woken.set()
         return Answer(200, {"outcome": "accepted", "accepted": len(fresh)})
+
+
+def _key_of_cut(reading: WebhookReading) -> str:
+    """Equal for every repetition of a post of which Alertmanager left out a part: what it left out is not told."""
+    return "\n".join((reading.group_key, str(reading.truncated), *sorted(reading.keys)))

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -61,12 +61,15 @@ def application(board: StatusBoard, doorbell: Doorbell, ready: Callable[[], bool
 
 
 async def _bounded_body(request: Request) -> bytes:
-    """The body, or one byte more than is allowed of it: enough to be refused."""
+    """The body, or one byte more than is allowed of it: enough to be refused. Nothing when it did not come whole."""
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        parts.append(part)
-        size += len(part)
-        if size > LARGEST_BODY_BYTES:
-            break
+    try:
+        async for part in request.stream():
+            parts.append(part)
+            size += len(part)
+            if size > LARGEST_BODY_BYTES:
+                break
+    except ClientDisconnect:
+        return b""
     return b"".join(parts)[: LARGEST_BODY_BYTES + 1]

@@ -6,8 +6,8 @@ attainment = 1 - sum of bad / sum of D. A wait goes on after an eviction where i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import ceil
 
 from controller.simulate.batch_setting import Fates
@@ -18,23 +18,31 @@ LIMIT_SECONDS: Mapping[str, float] = {"critical": 300.0, "standard": 3600.0}
 """Tier → how long its work may wait. A tier without a limit is not judged."""
 
 _MINUTE = 60.0
+_RUNNING, _WAITING, _LATE = 0, 1, 2
 
 
 class _Minutes:
-    """GPUs of one tenant at the begin of each minute, kept as the changes from one minute to the next."""
+    """GPUs of one tenant at the begin of each minute (running, waiting, late), as changes at minutes that have any."""
 
-    def __init__(self, begin: float, minutes: int) -> None:
-        self._begin, self._changes = begin, [0] * (minutes + 2)
+    def __init__(self, begin: float) -> None:
+        self._begin = begin
+        self._changes: dict[int, list[int]] = {}
 
-    def add(self, gpus: int, begin: float, end: float) -> None:
-        """So many GPUs from a moment on until before another."""
+    def add(self, kind: int, gpus: int, begin: float, end: float) -> None:
+        """So many GPUs more of a kind from a moment on until before another."""
         if end > begin:
-            self._changes[ceil((begin - self._begin) / _MINUTE)] += gpus
-            self._changes[ceil((end - self._begin) / _MINUTE)] -= gpus
+            for at, change in ((begin, gpus), (end, -gpus)):
+                minute = ceil((at - self._begin) / _MINUTE)
+                self._changes.setdefault(minute, [0, 0, 0])[kind] += change
 
-    def values(self) -> Iterable[int]:
-        """Minute by minute."""
-        return accumulate(self._changes)
+    def stretches(self) -> Iterator[tuple[int, int, int, int]]:
+        """(minutes, running, waiting, late) for each stretch of equal minutes, in order of time."""
+        running = waiting = late = 0
+        minutes = sorted(self._changes)
+        for minute, following in pairwise(minutes):
+            more = self._changes[minute]
+            running, waiting, late = running + more[_RUNNING], waiting + more[_WAITING], late + more[_LATE]
+            yield following - minute, running, waiting, late
 
 
 def attainments(
@@ -48,39 +56,36 @@ def attainments(
     end = max(fates.end_seconds, default=begin)
     found: dict[str, float | None] = dict.fromkeys((share.tenant for share in shares), None)
     judged = {number: share for number, share in enumerate(shares) if share.tier in limits}
-    series = {number: [_Minutes(begin, ceil((end - begin) / _MINUTE)) for _ in range(3)] for number in judged}
+    minutes = {number: _Minutes(begin) for number in judged}
     stays: dict[int, list[tuple[float, float]]] = {}
     for row, start, stop in fates.stays:
         stays.setdefault(row, []).append((start, stop))
     for row, tenant in enumerate(jobs.tenant):
         if tenant in judged and jobs.gpus[row] <= judged[tenant].counted:
-            _enter(series[tenant], jobs, row, stays.get(row, []), limits[judged[tenant].tier], end)
+            _enter(minutes[tenant], jobs, row, stays.get(row, []), limits[judged[tenant].tier], end)
     for number, share in judged.items():
-        running, waiting, late = (one.values() for one in series[number])
-        found[share.tenant] = _ratio(running, waiting, late, share.counted)
+        found[share.tenant] = _ratio(minutes[number], share.counted)
     return found
 
 
 def _enter(
-    series: Sequence[_Minutes], jobs: JobTable, row: int, stays: list[tuple[float, float]], limit: float, last: float
+    minutes: _Minutes, jobs: JobTable, row: int, stays: list[tuple[float, float]], limit: float, last: float
 ) -> None:
-    running, waiting, late = series
     gpus, since, waited = jobs.gpus[row], jobs.submit_seconds[row], 0.0
-    ended = False
     for start, stop in stays:
-        waiting.add(gpus, since, start)
-        late.add(gpus, since + max(0.0, limit - waited), start)
-        running.add(gpus, start, stop)
-        waited, since, ended = waited + start - since, stop, True
-    if not ended:
-        waiting.add(gpus, since, last)
-        late.add(gpus, since + limit, last)
+        minutes.add(_WAITING, gpus, since, start)
+        minutes.add(_LATE, gpus, since + max(0.0, limit - waited), start)
+        minutes.add(_RUNNING, gpus, start, stop)
+        waited, since = waited + start - since, stop
+    if not stays:
+        minutes.add(_WAITING, gpus, since, last)
+        minutes.add(_LATE, gpus, since + limit, last)
 
 
-def _ratio(running: Iterable[int], waiting: Iterable[int], late: Iterable[int], burst: int) -> float | None:
+def _ratio(minutes: _Minutes, burst: int) -> float | None:
     demand = bad = 0
-    for runs, waits, overdue in zip(running, waiting, late, strict=True):
-        asked = min(runs + waits, burst)
-        demand += asked
-        bad += max(0, min(asked - runs, overdue))
+    for count, running, waiting, late in minutes.stretches():
+        asked = min(running + waiting, burst)
+        demand += count * asked
+        bad += count * max(0, min(asked - running, late))
     return 1.0 - bad / demand if demand else None

@@ -10,20 +10,19 @@ A job is known by its position in the order in which queues serve; equal moments
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush, nsmallest
-from itertools import chain
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 from math import inf
 
 from controller.simulate.admission import victim_order
-from controller.simulate.batch_setting import NEVER, Fates, QueueQuota, Saves, Setting, Sighting
+from controller.simulate.batch_setting import NEVER, Fates, QueueQuota, Saves, Setting
 from controller.simulate.job_table import JobTable
 from controller.simulate.losses import saved_seconds
 from controller.simulate.packing import Held
 
 
 class Batch:
-    """A running trace. `advance` moves the clock; quota may be changed between two calls."""
+    """A running trace. `advance` moves the clock."""
 
     def __init__(self, jobs: JobTable, setting: Setting, serving: Sequence[int], saves: Saves | None = None) -> None:
         """`serving` holds the rows in the order in which queues serve them; without `saves` nothing is saved."""
@@ -64,66 +63,9 @@ class Batch:
         # By time.
         self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds
-        self._arrived = 0
+        self._arrived = self._evicted = self._coming_back = 0
         self._events: list[tuple[float, int]] = []
         """(when, position) of ends; of evicted jobs that come back with the position inverted."""
-
-    # What a controller does and sees
-
-    def set_quota(self, queue: int, quota: QueueQuota) -> None:
-        """Change a queue's quota. What is in use stays; nobody is evicted by it."""
-        self._set(queue, quota)
-        self._settle()
-
-    def set_shared(self, gpus: int) -> None:
-        """Change how much belongs to no queue."""
-        self._shared = gpus
-        self._count_free()
-        self._settle()
-
-    def used(self, queue: int) -> int:
-        """GPUs in use by a queue."""
-        return self._used[queue]
-
-    def running(self, queue: int) -> Iterator[Sighting]:
-        """The jobs of a queue that hold GPUs, oldest admission first."""
-        for position in self._running[queue]:
-            row = self._row[position]
-            waited = self.fates.wait_seconds[row]
-            yield Sighting(row, waited, self._began[position], self.fates.evictions[row])
-
-    def waiting(self, queue: int, most: int) -> Iterator[Sighting]:
-        """The first jobs of a queue that wait, in the order in which they are served."""
-        for position in nsmallest(most, chain.from_iterable(self._heaps[queue].values())):
-            row = self._row[position]
-            waited = self.fates.wait_seconds[row] + self.now - self._since[position]
-            yield Sighting(row, waited, None, self.fates.evictions[row])
-
-    def waiting_gpus(self, queue: int) -> int:
-        """GPUs that all who wait in a queue ask for."""
-        return sum(size * len(heap) for size, heap in self._heaps[queue].items())
-
-    def late_gpus(self, queue: int, limits: Mapping[int, float]) -> int:
-        """GPUs of those who wait longer than `limits` say: size of a job → seconds; a size without is never late."""
-        now, since, waits, row = self.now, self._since, self.fates.wait_seconds, self._row
-        late = 0
-        for size, heap in self._heaps[queue].items():
-            if size in limits:
-                begin = now - limits[size]
-                late += size * sum(1 for one in heap if since[one] - waits[row[one]] < begin)
-        return late
-
-    def places(self, row: int) -> Held:
-        """The nodes of a job that runs; empty where GPUs are only counted."""
-        return self._held.get(self._position[row], ())
-
-    def is_over(self) -> bool:
-        """Whether nothing more can happen by itself."""
-        return not self._events and self._arrived == len(self._arrivals)
-
-    def unfinished(self) -> int:
-        """Jobs that did not end yet."""
-        return self.fates.end_seconds.count(NEVER)
 
     # Time
 
@@ -145,6 +87,7 @@ class Batch:
             while events and events[0][0] == now:
                 position = heappop(events)[1]
                 if position < 0:
+                    self._coming_back -= 1
                     self._wait(~position)
                 elif ends[position] == now:
                     self._finish(position)
@@ -224,6 +167,8 @@ class Batch:
             self.fates.lost_gpu_seconds[row] += (done - saved) * self._size[position]
         self._since[position] = now
         self.fates.evictions[row] += 1
+        self._evicted += 1
+        self._coming_back += 1
         evictors = self.fates.evictors.setdefault(row, {})
         tenant = self._tenant[self._row[preemptor]]
         evictors[tenant] = evictors.get(tenant, 0) + 1

@@ -6,14 +6,16 @@ in `FORMATS`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from math import isfinite, nan
+from math import isfinite, isnan
 from typing import Final, TypeAlias
 
+from controller.traces.history import COLUMNS as HISTORY_COLUMNS
+from controller.traces.history import jobs_of_history
 from controller.traces.trace import TraceJob
+from controller.traces.values import NO_TIME, number_of, seconds_of, whole_of
 
 Row: TypeAlias = Mapping[str, str]
 
@@ -32,39 +34,14 @@ class Format:
     """Columns by which it is told from the others."""
     columns: tuple[str, ...]
     """Columns that it needs."""
-    job: Callable[[Row], TraceJob | str]
+    job: Callable[[Row], TraceJob | str] | None = None
+    """The job of a row, or why it is none."""
+    jobs: Callable[[Iterable[Row], Counter[str]], Iterator[TraceJob]] | None = None
+    """Where several rows make a job: all jobs of all rows; rows that give none are counted by reason."""
     identity: str | None = None
     """Column that names a job; the second row of one name is left out."""
     headless: tuple[str, ...] = ()
     """For tables without a first line of names, parted by tabs: the names."""
-
-
-# Narrower than Python's own: no digits of other scripts, no underscores, no more digits than a count of GPUs has.
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|nan|inf", re.IGNORECASE)
-_WHOLE = re.compile(r"[-+]?[0-9]{1,9}(\.0+)?")
-_NO_TIME = "a time that is no time"
-
-
-def _value(text: str) -> float:
-    """The number that a text is; NaN for none."""
-    return float(text) if _NUMBER.fullmatch(text) else nan
-
-
-def _seconds(text: str) -> float | str:
-    """A moment: seconds, or any ISO form; without time zone as if it were UTC."""
-    number = _value(text)
-    if isfinite(number):
-        return number
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except ValueError:
-        return _NO_TIME
-
-
-def _number(text: str, unit_seconds: float) -> float | str:
-    number = _value(text) * unit_seconds
-    return number if isfinite(number) else _NO_TIME
 
 
 def _job(
@@ -73,32 +50,35 @@ def _job(
     """What all formats ask of a job. `unit_seconds` is what one unit of `run` lasts."""
     if isinstance(submitted, str):
         return submitted
-    if not (_NUMBER.fullmatch(run) and _NUMBER.fullmatch(gpus)):
+    run_seconds, many = number_of(run) * unit_seconds, number_of(gpus)
+    if isnan(many) or (isnan(run_seconds) and run.lower() != "nan"):
         return "duration or GPUs is no number"
-    run_seconds = float(run) * unit_seconds
     if not (isfinite(run_seconds) and run_seconds > 0):
         return "duration is not above 0"
-    if not _WHOLE.fullmatch(gpus):
+    whole = whole_of(gpus)
+    if whole is None:
         return "GPUs is no whole number"
-    whole = int(float(gpus))
     if whole < 1:
         return "GPUs is not above 0"
+    if submitted < 0:
+        return "a time before 1970"
     return TraceJob(submitted, run_seconds, whole, tenant, 0, deadline) if tenant else "no tenant"
 
 
 def _philly(row: Row) -> TraceJob | str:
-    return _job(_seconds(row["timestamp"]), row["duration"], row["num_gpus"], row["cluster"])
+    return _job(seconds_of(row["timestamp"]), row["duration"], row["num_gpus"], row["cluster"])
 
 
 def _own(row: Row) -> TraceJob | str:
-    deadline = _seconds(row["deadline"]) if row.get("deadline") else None
+    deadline = seconds_of(row["deadline"]) if row.get("deadline") else None
     if isinstance(deadline, str):
         return "a deadline that is no time"
     priority = row.get("priority") or "0"
-    if not re.fullmatch(r"[-+]?[0-9]{1,9}", priority):
+    rank = whole_of(priority)
+    if rank is None:
         return "priority is no whole number"
-    job = _job(_seconds(row["submitted"]), row["run_seconds"], row["gpus"], row["tenant"], 1.0, deadline)
-    return job if isinstance(job, str) or priority == "0" else _with_priority(job, int(priority))
+    job = _job(seconds_of(row["submitted"]), row["run_seconds"], row["gpus"], row["tenant"], 1.0, deadline)
+    return job if isinstance(job, str) or not rank else _with_priority(job, rank)
 
 
 def _with_priority(job: TraceJob, priority: int) -> TraceJob:
@@ -107,10 +87,10 @@ def _with_priority(job: TraceJob, priority: int) -> TraceJob:
 
 def _chronus(row: Row) -> TraceJob | str:
     """Minutes; the deadline counts from submission, a soft job's last one is taken."""
-    submitted = _number(row["submit_time"], 60.0)
+    submitted = seconds_of(row["submit_time"], 60.0)
     deadline: float | None = None
     if row["job_type"] in ("strict", "soft") and not isinstance(submitted, str):
-        after = _number(row["expect_time_list"].split("-")[-1], 60.0)
+        after = seconds_of(row["expect_time_list"].split("-")[-1], 60.0)
         if isinstance(after, str):
             return "a deadline that is no time"
         deadline = submitted + after
@@ -119,28 +99,28 @@ def _chronus(row: Row) -> TraceJob | str:
 
 def _muri(row: Row) -> TraceJob | str:
     """Milliseconds; one virtual cluster per file; what its priority means is not written down, so it is not used."""
-    return _job(_number(row["submit_time"], 0.001), row["duration"], row["num_gpu"], ONE_TENANT, 0.001)
+    return _job(seconds_of(row["submit_time"], 0.001), row["duration"], row["num_gpu"], ONE_TENANT, 0.001)
 
 
 def _elasticflow(row: Row) -> TraceJob | str:
-    deadline = _number(row["ddl"], 1.0)
+    deadline = seconds_of(row["ddl"], 1.0)
     if isinstance(deadline, str):
         return "a deadline that is no time"
-    return _job(_number(row["submit_time"], 1.0), row["duration"], row["num_gpu"], ONE_TENANT, 1.0, deadline)
+    return _job(seconds_of(row["submit_time"]), row["duration"], row["num_gpu"], ONE_TENANT, 1.0, deadline)
 
 
 def _shockwave(row: Row) -> TraceJob | str:
-    return _job(_number(row["arrival"], 1.0), row["duration"], row["scale_factor"], ONE_TENANT)
+    return _job(seconds_of(row["arrival"]), row["duration"], row["scale_factor"], ONE_TENANT)
 
 
 def _openb(row: Row) -> TraceJob | str:
     """Pods; the class of service stands in for the tenant; a part of a GPU counts as one; it ran once scheduled."""
     if not row["scheduled_time"]:
         return "never scheduled"
-    begin, end = _number(row["scheduled_time"], 1.0), _number(row["deletion_time"], 1.0)
+    begin, end = seconds_of(row["scheduled_time"], 1.0), seconds_of(row["deletion_time"], 1.0)
     if isinstance(begin, str) or isinstance(end, str):
-        return _NO_TIME
-    return _job(_number(row["creation_time"], 1.0), str(end - begin), row["num_gpu"], row["qos"])
+        return NO_TIME
+    return _job(seconds_of(row["creation_time"], 1.0), str(end - begin), row["num_gpu"], row["qos"])
 
 
 _SHOCKWAVE_FIELDS: Final = (
@@ -155,7 +135,14 @@ FORMATS: Final = (
         ("tenant", "submitted", "run_seconds", "gpus"),
         ("tenant", "submitted", "run_seconds", "gpus"),
         _own,
-        "id",
+        identity="id",
+    ),
+    Format(
+        "history",
+        "what the collector kept, by trimtab accounting export",
+        ("uid", "step", "state", "waited_seconds"),
+        HISTORY_COLUMNS,
+        jobs=jobs_of_history,
     ),
     Format(
         "philly",
@@ -170,7 +157,7 @@ FORMATS: Final = (
         ("job_id", "expect_time_list", "job_type"),
         ("job_id", "user", "num_gpu", "submit_time", "duration", "expect_time_list", "job_type"),
         _chronus,
-        "job_id",
+        identity="job_id",
     ),
     Format(
         "muri",
@@ -178,7 +165,7 @@ FORMATS: Final = (
         ("job_id", "iteration_time", "resource_time_0"),
         ("job_id", "num_gpu", "submit_time", "duration"),
         _muri,
-        "job_id",
+        identity="job_id",
     ),
     Format(
         "elasticflow",
@@ -186,7 +173,7 @@ FORMATS: Final = (
         ("job_id", "ddl", "num_gpu"),
         ("job_id", "submit_time", "ddl", "num_gpu", "duration"),
         _elasticflow,
-        "job_id",
+        identity="job_id",
     ),
     Format(
         "openb",
@@ -194,7 +181,7 @@ FORMATS: Final = (
         ("name", "gpu_milli", "num_gpu"),
         ("name", "num_gpu", "qos", "creation_time", "deletion_time", "scheduled_time"),
         _openb,
-        "name",
+        identity="name",
     ),
     Format(
         "shockwave",

@@ -105,6 +105,10 @@ class _Account:
 
 
 def _jobs(form: Format, rows: Rows, account: _Account) -> Iterator[TraceJob]:
+    if form.jobs is not None:
+        yield from form.jobs((row for _, row in rows), account.skipped)
+    if form.job is None:
+        return
     for _, row in rows:
         if account.is_second(row, form.identity):
             account.skipped[f"{form.identity} was there before"] += 1

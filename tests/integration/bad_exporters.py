@@ -59,6 +59,11 @@ class BadExporters(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = not finished
 
+    def no_http(self) -> None:
+        """Speaks another protocol, and to the terminal."""
+        self.wfile.write(b"\x16\x03\x01\x1b[2J\r\n\r\n")
+        self.close_connection = True
+
     def hang(self) -> None:
         """Takes the request and never answers."""
         self.released.wait(60)
@@ -108,12 +113,16 @@ BEHAVIOURS: dict[str, Callable[[BadExporters], None]] = {
     "/drip-headers": lambda it: it.drip(_STATUS + b"X-Slow: "),
     "/drip-body": lambda it: it.drip(_STATUS + b"Content-Type: text/plain\r\nContent-Length: 1000000\r\n\r\n"),
     "/hang-up": lambda it: setattr(it, "close_connection", True),
+    "/no-http": BadExporters.no_http,
 }
 
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 64
     daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Silent: a caller that hangs up is what some tests are about, and the others read what is said on stderr."""
 
 
 @contextmanager

@@ -38,6 +38,7 @@ WHOLE: dict[str, Any] = {
         "cephUrls": ["http://ceph-mgr:9283/metrics"],
         "accounting": {"enabled": True, "persistence": {"storageClass": "local-path"}},
     },
+    "node": {"enabled": True, "nvml": True, "runtimeClassName": "nvidia", "nodeSelector": {"gpu": "yes"}},
     "pods": {
         "annotations": {"note": "yes"},
         "nodeSelector": {"kubernetes.io/os": "linux"},
@@ -58,6 +59,7 @@ TOGGLES: dict[str, dict[str, Any]] = {
     "history in a pod's own file": {"collector": {"accounting": {"enabled": True, "persistence": {"enabled": False}}}},
     "history in PostgreSQL": {"collector": {"accounting": {"enabled": True, "existingSecret": "trimtab-history"}}},
     "no collector": {"collector": {"enabled": False}},
+    "nodes": {"node": {"enabled": True}},
     "no janitor": {"janitor": {"enabled": False}},
     "no revert at uninstall": {**WHOLE, "uninstall": {"revert": False}},
     "monitoring with own rules": {"monitoring": {"prometheusRule": {"enabled": True, "rules": "groups: []\n"}}},

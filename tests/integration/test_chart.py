@@ -60,6 +60,8 @@ def test_a_toggle_takes_away_or_adds_just_its_objects(helm: Helm) -> None:
     assert plain - kinds({"janitor": {"enabled": False}}) == {("CronJob", "trimtab-janitor")}
     assert plain - kinds({"existingDocuments": "ours"}) == {("ConfigMap", "trimtab-documents")}
     assert kinds(WHOLE) - plain == {
+        ("DaemonSet", "trimtab-node"),
+        ("Service", "trimtab-node"),
         ("NetworkPolicy", "trimtab"),
         ("ServiceMonitor", "trimtab"),
         ("PrometheusRule", "trimtab"),
@@ -191,6 +193,31 @@ def rights_of(manifests: list[Manifest], program: str) -> dict[str | None, list[
 def where(manifest: Manifest) -> tuple[str | None, str]:
     """Namespace and name."""
     return manifest["metadata"].get("namespace"), manifest["metadata"]["name"]
+
+
+def test_the_pod_of_a_node_has_no_token_no_account_and_reads_only_sys(helm: Helm) -> None:
+    assert of_kind(helm.render({}), "DaemonSet") == []
+    (daemons,) = of_kind(helm.render(TOGGLES["nodes"]), "DaemonSet")
+    spec = daemons["spec"]["template"]["spec"]
+    assert spec["automountServiceAccountToken"] is False
+    assert "serviceAccountName" not in spec
+    (container,) = spec["containers"]
+    assert {"--role=node", "--node=$(NODE_NAME)", "--sysfs=/host/sys"} <= set(container["args"])
+    assert not [word for word in container["args"] if word.startswith(("--config", "--nvml"))]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert not container["securityContext"].get("privileged")
+    host = [volume for volume in spec["volumes"] if "hostPath" in volume]
+    assert [volume["hostPath"]["path"] for volume in host] == ["/sys"]
+    assert {"name": "sys", "mountPath": "/host/sys", "readOnly": True} in container["volumeMounts"]
+
+
+def test_nvml_is_asked_where_a_site_says_so_alone(helm: Helm) -> None:
+    (daemons,) = of_kind(helm.render(WHOLE), "DaemonSet")
+    spec = daemons["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    assert "--nvml" in container["args"]
+    assert {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"} in container["env"]
+    assert (spec["runtimeClassName"], spec["nodeSelector"]) == ("nvidia", {"gpu": "yes"})
 
 
 def test_a_collector_that_reads_ceph_may_read_volumes_too(helm: Helm) -> None:

@@ -154,6 +154,16 @@ def test_each_way_to_fail_is_an_error_of_its_own_and_comes_in_time(
     assert time.monotonic() - started < 20, "a server that hangs does so for 30"
 
 
+@pytest.mark.parametrize("source", ["401", "html"], indirect=True)
+def test_an_error_names_the_server_and_no_password(source: Prometheus) -> None:
+    address = source.url.removeprefix("http://")
+    with_password = Prometheus(f"http://ann:secret@{address}", LIMITS)
+    with pytest.raises(SourceError) as raised:
+        with_password.instant("up")
+    with_password.close()
+    assert str(raised.value).startswith(f"GET http://{address}/api/v1/query: ")
+
+
 @pytest.mark.parametrize("source", ["informed"], indirect=True)
 def test_remarks_about_the_query_do_not_make_an_answer_partial(source: Prometheus) -> None:
     (sample,) = source.instant("up")

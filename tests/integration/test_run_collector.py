@@ -235,7 +235,7 @@ def test_options_that_can_not_be_used_are_named(
     kubeconfig.write_text(KUBECONFIG, encoding="utf-8")
     options = {"listen": "127.0.0.1:0"} | {option: value}
     with pytest.raises(InputError) as raised:
-        command.run_collector([config], kubeconfig=kubeconfig, **options)  # type: ignore[arg-type]  # shorthand
+        command.run_collector(config=[config], kubeconfig=kubeconfig, **options)  # type: ignore[arg-type]  # shorthand
     assert str(raised.value).startswith(words)
 
 
@@ -244,7 +244,7 @@ def test_bad_documents_end_it_before_it_starts(tmp_path: Path, monkeypatch: pyte
     config = tmp_path / "documents.yaml"
     config.write_text("kind: Tenant\n", encoding="utf-8")
     with pytest.raises(InputError):
-        command.run_collector([config], listen="127.0.0.1:0")
+        command.run_collector(config=[config], listen="127.0.0.1:0")
 
 
 KUBECONFIG = """

@@ -32,6 +32,7 @@ FAULTS = {
     "/drip-headers": ScrapeFault.TIMEOUT,
     "/drip-body": ScrapeFault.TIMEOUT,
     "/hang-up": ScrapeFault.REFUSED,
+    "/no-http": ScrapeFault.NOT_TEXT,
 }
 
 

@@ -246,3 +246,15 @@ def test_hostile_text_is_shown_and_never_obeyed(door: Door) -> None:
 
 def test_other_paths_are_not_found(door: Door) -> None:
     assert {door.get(path).status for path in ("/admin", "/status/../etc", "/templates/status.html")} == {404}
+
+
+def test_a_post_that_is_cut_off_is_counted_and_is_no_fault(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    head = f"POST /alerts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 50\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", door.port), timeout=20.0) as caller:
+        caller.sendall(head.encode() + b"{")
+    for _ in range(200):
+        if door.loop.doorbell.counts:
+            break
+        door.get("/healthz")
+    assert door.loop.doorbell.counts == {"not_json": 1}
+    assert not [record for record in caplog.records if record.exc_info]

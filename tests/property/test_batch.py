@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import QueueQuota, Rules, Setting, served_by_priority
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import ClusterSpec, JobSpec, SimulatedTenant, Submission, Timings
@@ -16,6 +15,7 @@ from controller.simulate.gang import Gang
 from controller.simulate.job_table import JobTable
 from controller.simulate.losses import Checkpoints
 from controller.simulate.packing import Packing
+from controller.simulate.watched import WatchedBatch
 
 TENANTS = ("a", "b", "c")
 SHARED = 6
@@ -87,7 +87,7 @@ def gangs_of(site: Cluster) -> list[Gang]:
     return sorted(site.gangs.values(), key=lambda gang: gang.number)
 
 
-def move(site: Cluster, batch: Batch, name: str, gpus: int) -> None:
+def move(site: Cluster, batch: WatchedBatch, name: str, gpus: int) -> None:
     site.apply_leaf(f"trimtab-{name}", gpus, {})
     if name == "shared":
         batch.set_shared(gpus)
@@ -102,7 +102,7 @@ def test_it_starts_ends_and_evicts_as_the_simulated_cluster_does(
 ) -> None:
     work = submissions(rows)
     site, jobs = Numbered(work), table(work)
-    batch = Batch(jobs, setting(), served_by_priority(jobs), lambda row: Checkpoints(CHECKPOINT_SECONDS))
+    batch = WatchedBatch(jobs, setting(), served_by_priority(jobs), lambda row: Checkpoints(CHECKPOINT_SECONDS))
     for number, (name, gpus) in enumerate(leaves):
         at = 20.0 * (number + 1) + 0.05
         site.advance(at)
@@ -124,7 +124,7 @@ def test_no_gpu_is_used_twice_and_whoever_ends_has_done_its_work(
 ) -> None:
     work = submissions(rows)
     nodes = Packing(4, 8)
-    batch = Batch(table(work), setting([nodes] * len(TENANTS) if on_nodes else None), range(len(work)))
+    batch = WatchedBatch(table(work), setting([nodes] * len(TENANTS) if on_nodes else None), range(len(work)))
     batch.advance()
     changes: dict[float, int] = defaultdict(int)
     held = [0.0] * len(work)
@@ -147,7 +147,7 @@ def test_no_gpu_is_used_twice_and_whoever_ends_has_done_its_work(
 @given(drawn, st.lists(st.floats(0.0, 200.0), max_size=20))
 def test_looking_more_often_changes_no_fate(rows: list[tuple[float, str, int, float, int]], looks: list[float]) -> None:
     work = submissions(rows)
-    often, once = (Batch(table(work), setting(), range(len(work))) for _ in range(2))
+    often, once = (WatchedBatch(table(work), setting(), range(len(work))) for _ in range(2))
     for at in sorted(looks):
         often.advance(at)
     often.advance()

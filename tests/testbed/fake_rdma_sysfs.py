@@ -93,6 +93,10 @@ class FakeRdmaSysfs:
 
     root: Path
 
+    def add_interface(self, device: str, interface: str) -> None:
+        """Says that the device has this network interface; the interface itself is the machine's own, or none."""
+        (self.root / "class" / "infiniband" / device / "device" / "net" / interface).mkdir(parents=True)
+
     def add_device(
         self, name: str = "mlx5_0", link_layer: str = "InfiniBand", rate: str = "400 Gb/sec (4X NDR)", port: int = 1
     ) -> FakePort:

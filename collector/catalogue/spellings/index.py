@@ -7,7 +7,9 @@ from typing import Final
 from collector.catalogue.spelling import Vocabulary
 from collector.catalogue.spellings.ceph import CEPH_EXPORTER, CEPH_MGR
 from collector.catalogue.spellings.kubernetes import KUBE_SCHEDULER, KUBE_STATE_METRICS, KUEUE
+from collector.catalogue.spellings.network import ETHTOOL
 from collector.catalogue.spellings.nvidia import DCGM, NVIDIA_SMI
+from collector.catalogue.spellings.nvml import NVML
 from collector.catalogue.spellings.rdma import NODE_EXPORTER, SYSFS
 from collector.catalogue.spellings.vendors import AMD, ASCEND, CAMBRICON, HAMI
 
@@ -21,7 +23,7 @@ EXPOSITION_VOCABULARIES: Final = (
     KUBE_SCHEDULER,
     KUEUE,
 )
-VOCABULARIES: Final = (*EXPOSITION_VOCABULARIES, SYSFS)
+VOCABULARIES: Final = (*EXPOSITION_VOCABULARIES, SYSFS, ETHTOOL, NVML)
 
 _BY_SOURCE: Final = {vocabulary.source: vocabulary for vocabulary in VOCABULARIES}
 

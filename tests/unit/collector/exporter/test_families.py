@@ -11,8 +11,9 @@ from collector.assemble.clocks import WaitClocks
 from collector.assemble.idle_held import GpuUse
 from collector.catalogue.exported import COLLECTOR, HOLDINGS, POOLS, QUEUES, TENANTS
 from collector.catalogue.exported_strays import STRAYS
-from collector.exporter.families import Published, SnapshotCollector, cluster_families, collector_families
+from collector.exporter.families import Published, SnapshotCollector, cluster_families
 from collector.exporter.health import Health, HealthState
+from collector.exporter.health_families import collector_families
 from collector.model.reading import Unknown
 from collector.model.snapshot import WaitingName, WorkPhase
 from collector.parse.exposition import parse_exposition
@@ -264,4 +265,4 @@ def test_a_thousand_tenants_are_said_completely() -> None:
     found = scraped(published(snapshot(works, tenants), clocks=clocks, queues=frozenset(keys)))
     assert len(found["trimtab_tenant_entitled_gpus"]) == 1000
     assert found["trimtab_queue_oldest_pending_seconds"]["c1", "t7", "critical", "t7/q"] == 4007.0
-    assert len(list(chain.from_iterable(found.values()))) == 8 * 1000 + 5 * 1000 + 2 * 1002 + 22
+    assert len(list(chain.from_iterable(found.values()))) == 8 * 1000 + 5 * 1000 + 2 * 1002 + 23

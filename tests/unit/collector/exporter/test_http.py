@@ -124,3 +124,29 @@ def test_an_address_is_host_and_port(text: str, address: Address) -> None:
 def test_what_is_no_address_is_named(text: str) -> None:
     with pytest.raises(ValueError, match="is not an address such as"):
         Address.parse(text)
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", b"GET /healthz HTTP/1.1\r\nHost: x", b"POST /healthz HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_who_never_ends_a_request_takes_no_place_from_others(
+    begun: bytes, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collector.exporter.prompt_protocol.REQUEST_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=20.0) as caller:
+        caller.sendall(begun)
+        while caller.recv(65536):
+            pass  # an answer may come before the end, the end comes
+    assert served.get("/healthz").status == 200
+
+
+def test_who_asks_in_time_keeps_the_connection(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collector.exporter.prompt_protocol.REQUEST_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=0.5) as caller:
+        for _ in range(2):
+            caller.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"ok\n"):
+                answer += caller.recv(65536)
+            with pytest.raises(TimeoutError):  # longer than a request may take, and still open
+                caller.recv(1)

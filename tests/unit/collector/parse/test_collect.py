@@ -106,6 +106,7 @@ class TestDcgm:
             "namespace": "vision",
             "pod": "train-0",
             "attribution": "exclusive",
+            "via": "dcgm",
         }
 
     def test_tenants_come_from_the_documents_and_the_node_from_whoever_knows_better(self) -> None:

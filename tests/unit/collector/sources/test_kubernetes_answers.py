@@ -79,3 +79,8 @@ def test_failures_of_the_exchange_name_the_server() -> None:
     late = error_from_failure("GET", "/p", ReadTimeoutError(pool, "/p", "timed out"), "https://s")
     assert isinstance(late, errors.TimedOut)
     assert isinstance(error_from_failure("GET", "/p", ProtocolError("cut"), "https://s"), errors.Unreachable)
+
+
+def test_what_a_server_says_steers_no_terminal() -> None:
+    error = answered(500, rb'{"kind": "Status", "message": "\u001b[2Jgone\nGPUs: all free"}')
+    assert str(error) == "GET /api/v1/pods: 500:  [2Jgone GPUs: all free"

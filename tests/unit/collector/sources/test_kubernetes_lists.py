@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collector.model.objects import Bystander
-from collector.sources.errors import Forbidden, SourceError, Unreachable
+from collector.sources.errors import Forbidden, NotFound, SourceError, Throttled, Unreachable
 from collector.sources.kubernetes_kinds import KINDS
 from collector.sources.kubernetes_lists import look_once
 from tests.unit.collector.sources.fake_cluster import FakeReader, pod
@@ -74,10 +74,11 @@ def test_a_kind_that_may_not_be_read_does_not_hide_the_others() -> None:
     assert set(picture.pods) == {"u1"}
 
 
-def test_a_server_that_is_away_is_asked_only_once() -> None:
+@pytest.mark.parametrize("problem", [Unreachable, Throttled])
+def test_a_server_that_is_away_or_busy_is_asked_only_once(problem: type[SourceError]) -> None:
     reader = plain_cluster()
-    reader.lists[NODES_PATH] = Unreachable("GET", NODES_PATH, "connection refused")
-    with pytest.raises(Unreachable):
+    reader.lists[NODES_PATH] = problem("GET", NODES_PATH, "not now")
+    with pytest.raises(problem):
         look_once(reader, now=5.0)
     assert reader.asked == [f"list {NODES_PATH}"]
 
@@ -87,3 +88,16 @@ def test_a_user_who_may_read_nothing_is_told_so() -> None:
     reader.lists = {kind.path("v1"): Forbidden("GET", kind.path("v1"), "no", status=403) for kind in CORE}
     with pytest.raises(SourceError, match="no"):
         look_once(reader, now=5.0)
+
+
+def test_a_server_that_knows_no_nodes_and_pods_is_no_empty_cluster() -> None:
+    with pytest.raises(NotFound):
+        look_once(FakeReader(), now=5.0)
+
+
+def test_pods_that_are_not_found_are_not_read_instead_of_none() -> None:
+    reader = plain_cluster()
+    del reader.lists[PODS_PATH]
+    picture = look_once(reader, now=5.0)
+    assert set(picture.unreadable) == {"pods"}
+    assert "pods" not in picture.unserved

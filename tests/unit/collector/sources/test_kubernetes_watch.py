@@ -156,6 +156,14 @@ def test_a_cluster_without_kueue_does_not_serve_its_kinds(reader: FakeReader) ->
     assert (state.served, state.problem) == (False, None)
 
 
+def test_pods_that_are_not_found_are_a_problem_and_never_none(reader: FakeReader) -> None:
+    del reader.lists[PODS_PATH]
+    follower = following(reader)
+    follower.step(RUNNING)
+    state = follower.store.state()
+    assert (state.served, state.problem) == (True, f"GET {PODS_PATH}: 404: not here")
+
+
 @pytest.mark.parametrize(("served", "read"), [(["v1beta1"], "v1beta1"), (["v1beta1", "v1beta2"], "v1beta2")])
 def test_the_best_served_version_of_kueue_is_read(reader: FakeReader, served: list[str], read: str) -> None:
     reader.objects["/apis/kueue.x-k8s.io"] = {"versions": [{"version": version} for version in served]}
@@ -173,8 +181,11 @@ def test_a_kueue_that_is_too_new_is_a_problem_and_not_an_absence(reader: FakeRea
 
 
 def test_a_kind_that_vanishes_is_believed_only_the_third_time(reader: FakeReader) -> None:
-    reader.watches.extend([[30.0], NotFound("GET", PODS_PATH, "not here", status=404)])
-    follower = following(reader)
+    path = COHORTS.path("v1beta2")
+    reader.objects["/apis/kueue.x-k8s.io"] = {"versions": [{"version": "v1beta2"}]}
+    reader.lists[path] = []
+    reader.watches.extend([[30.0], NotFound("GET", path, "not here", status=404)])
+    follower = following(reader, COHORTS)
     served = []
     for _ in range(4):
         follower.step(RUNNING)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
 
 import pytest
 import requests
@@ -36,6 +37,15 @@ CERTIFICATE = SSLError(
         (RESET, "Connection reset by peer"),
         (CERTIFICATE, "certificate verify failed: expired"),
         (ProtocolError(), "the connection broke"),
+        (ProtocolError("Connection aborted.", BadStatusLine("\x1b[31m\xfe")), "an answer that is no HTTP"),
+        (
+            ProtocolError("Connection aborted.", RemoteDisconnected("Remote end closed connection without response")),
+            "Remote end closed connection without response",
+        ),
+        (
+            ProtocolError("Connection broken: IncompleteRead(5 bytes read)", IncompleteRead(b"a: 1\n", 95)),
+            "the connection broke before the answer was complete",
+        ),
     ],
 )
 def test_no_number_and_no_object_of_a_library_is_told(failure: Exception, words: str) -> None:

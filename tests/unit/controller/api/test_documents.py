@@ -19,7 +19,7 @@ from collector.model.tenancy import (
     Tier,
 )
 from controller.api.documents import combine, parse_documents, read_documents
-from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, RevertStyle, Targets
+from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, Targets
 
 ROOT = Path(__file__).resolve().parents[4]
 DAY_SECONDS = 86400.0
@@ -136,7 +136,7 @@ def test_a_policy_with_every_key_becomes_its_frozen_value() -> None:
         strategies=("guard", "lend", "objectives"),
         budgets=Budgets(24, 2, 10, 20.0),
         cadence=Cadence(30.0, 2, 900.0),
-        revert=Revert(RevertStyle.SOFT, 14400.0),
+        revert=Revert(14400.0),
     )
 
 

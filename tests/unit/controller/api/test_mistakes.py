@@ -93,7 +93,8 @@ def test_the_good_text_is_good() -> None:
         ("kind: queue-wait", "kind: queue_wait", VISION + "spec.objectives[0].kind", "queue_wait", "queue-wait?"),
         ("[guard, lend]", "[guard, lent]", POLICY + "spec.strategies[1]", "lent", "did you mean lend?"),
         ("engine: native", "engine: volcano", POLICY + "spec.pools[1].engine", "volcano", "one of kueue, native"),
-        ("style: soft", "style: Soft", POLICY + "spec.revert.style", "Soft", "did you mean soft?"),
+        ("style: soft", "style: Soft", POLICY + "spec.revert.style", "Soft", "soft"),
+        ("style: soft", "style: hard", POLICY + "spec.revert.style", "hard", "soft"),
         # the mode
         ("mode: Observe", "mode: Off", POLICY + "spec.mode", "Off", "write Observe to change nothing; YAML reads Off"),
         ("mode: Observe", "mode: observe", POLICY + "spec.mode", "observe", "Observe, Recommend or Enforce"),

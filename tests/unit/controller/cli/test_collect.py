@@ -96,7 +96,7 @@ def test_a_source_that_is_not_there_is_out_of_reach(tmp_path: Path, capsys: pyte
     assert "there is no such file or folder" in capsys.readouterr().err
     assert run(["collect", "--from", "http://127.0.0.1:1/metrics"]) == 3
     said = capsys.readouterr().err
-    assert said == "127.0.0.1:1: no connection: nobody listens there, or it is refused\n"
+    assert said == "127.0.0.1:1: no answer: nobody listens there, or the connection broke before one\n"
 
 
 def test_a_folder_is_no_text_and_a_text_no_folder(dcgm: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,14 @@ def test_a_frame_fits_the_terminal_and_shows_the_newest(
     assert stage.page_url in "\n".join(lines)
 
 
+@pytest.mark.parametrize(("width", "height"), [(40, 20), (60, 12)])
+def test_on_a_terminal_that_is_too_small_the_marks_are_seen(tmp_path: Path, width: int, height: int) -> None:
+    rehearsal = Rehearsal(tmp_path, 2)
+    rehearsal.play(72)
+    lines = shown(screen(cast("Performance", OnStage(rehearsal)), SUMMARY, None, out(width, height)), width, height)
+    assert "storage fault named" in " ".join(lines[:height])
+
+
 def test_bars_of_many_gpus_stand_on_one_line_each() -> None:
     views = [TenantView("research", 4, 36, 90), TenantView("vision", 12, 6, 0)]
     lines = shown(bars(views, {"research": 20}, 78), 78)
@@ -85,7 +93,7 @@ def test_the_closing_words_tell_everything_from_the_first_on_and_name_a_change_f
     wrong = Summary(2, 1, {"helped": 1}, ("c1", "c2"), True, 60.0, 120.0, 1)
     text = " ".join("\n".join(shown(closing_words(wrong, entries(20), CURTAIN), 400, 100)).split())
     assert all(f"{number}: speech" in text for number in range(20))
-    assert "2 for a wrong cause (c1, c2)" in text
+    assert "2 alerts delivered, 1 change made (1 helped), 2 for a wrong cause (c1, c2)" in text
 
 
 def test_of_very_many_entries_the_first_and_the_last_are_told() -> None:

@@ -29,6 +29,7 @@ CONTROL = Forbidden(
     status=403,
     reason="Forbidden",
 )
+AT_PROMETHEUS = Forbidden("GET", "http://prometheus:9090/api/v1/query", "log in first", status=401)
 EXPIRED = Forbidden("GET", "/api/v1/nodes", "Unauthorized", status=401, reason="Unauthorized")
 
 
@@ -59,6 +60,12 @@ def _ends(
         (PODS, 4, "The right is missing to list pods in the whole cluster"),
         (CONTROL, 4, "to patch configmaps trimtab-control in namespace trimtab-system"),
         (EXPIRED, 4, "The token or certificate of the kubeconfig may have expired"),
+        (AT_PROMETHEUS, 4, "The server refuses: GET http://prometheus:9090/api/v1/query: 401: log in first."),
+        (
+            Forbidden("GET", AT_PROMETHEUS.path, "no", status=403),
+            4,
+            "The server refuses: GET http://prometheus:9090/api/v1/query: 403: no.",
+        ),
         (ApplyError("Cohort trimtab-vision", "FORBIDDEN", "not yours"), 4, "not yours"),
         (Failed("the ledger kept changing", 4), 4, "the ledger kept changing"),
         (FileNotFoundError(errno.ENOENT, "No such file", "notes.yaml"), 2, "notes.yaml: got no such file or folder"),

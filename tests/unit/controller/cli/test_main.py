@@ -11,6 +11,7 @@ import pytest
 from collector.sources.errors import SourceError, Unreachable
 from controller.cli.main import VERBS, run
 from controller.cli.output import NotedRows, left, right, shortened
+from tests.views import starving_site, view_of_picture
 
 
 def test_every_verb_has_its_function_and_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,3 +88,16 @@ def test_equal_notes_in_a_row_stand_once(capsys: pytest.CaptureFixture[str]) -> 
         "  same",
         "z  3",
     ]
+
+
+@pytest.mark.parametrize("columns", ["0", "1"])
+def test_a_terminal_of_no_width_loses_no_words(
+    columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("controller.cli.look.view_of", lambda *_: view_of_picture(starving_site().picture()))
+    assert run(["look"]) == 1
+    assert "GPUs, now" in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run(["look", "--help"]) == 0
+    assert "Usage: trimtab look" in capsys.readouterr().out

@@ -10,7 +10,6 @@ from controller.evaluate.score import SHIPPED
 from controller.evaluate.steered_trace import SteeredTrace, Steering, most_steered_gpus, site_of, usual_tiers
 from controller.evaluate.trace_view import TraceView
 from controller.simulate.baselines import Conditions, Placement
-from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import QueueQuota, Rules, Setting
 from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import ClusterSpec
@@ -18,6 +17,7 @@ from controller.simulate.job_table import JobTable
 from controller.simulate.packing import Packing
 from controller.simulate.picture import picture_of
 from controller.simulate.shares import Share
+from controller.simulate.watched import WatchedBatch
 from tests.traces import Row, table
 
 # c borrows what b is guaranteed and does not use; a asks for more than its own; b's float lies idle.
@@ -88,7 +88,7 @@ def test_what_decides_sees_neither_run_times_nor_more_than_a_cluster_shows(on_no
 def looked_at(jobs: JobTable, on_nodes: bool) -> object:
     nodes = Packing(4, 8) if on_nodes else None
     quotas = [QueueQuota(share.quota, share.floating) for share in SHARES]
-    batch = Batch(jobs, Setting(quotas, range(3), Rules(), None if nodes is None else [nodes] * 3), range(3))
+    batch = WatchedBatch(jobs, Setting(quotas, range(3), Rules(), None if nodes is None else [nodes] * 3), range(3))
     batch.advance(1_000.0)
     view = TraceView(jobs, site_of(SHARES, usual_tiers(SHARES)), 32, 8, nodes)
     snapshot = view.snapshot(batch, [0, 16, 0], 0, picture_of(Cluster(ClusterSpec("trace", 0, ()), 0.0), 0.0))

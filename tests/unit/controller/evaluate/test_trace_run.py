@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from controller.api.errors import InputError
+from controller.evaluate.score import SHIPPED
+from controller.evaluate.steered_trace import Steering
 from controller.evaluate.trace_run import Request, simulate_trace
 from controller.simulate.baselines import Baseline, Conditions
 
@@ -46,6 +48,12 @@ def test_capacity_scales_quota_and_a_span_leaves_the_rest_out(request_: Request)
     run = simulate_trace(replace(request_, capacity_ratio=2.0, begin=5.0, end=25.0))
     assert run.capacity_gpus == 32
     assert run.left_out["outside of --from and --to"] == 3
+
+
+@pytest.mark.parametrize("policy", [Baseline.KUEUE_FIXED, Steering(SHIPPED)])
+def test_one_absurd_time_costs_neither_memory_nor_hours(request_: Request, policy: Baseline | Steering) -> None:
+    request_.trace.write_text(ROWS + "a,1e13,100,8,7\n", encoding="utf-8")
+    assert simulate_trace(replace(request_, policy=policy)).document()["unfinished"] == 0
 
 
 def test_without_quotas_they_come_from_demand(request_: Request) -> None:

@@ -66,6 +66,25 @@ def test_the_same_post_a_hundred_times_has_one_effect() -> None:
     assert doorbell.counts == {"accepted": 1, "repeated": 99}
 
 
+def test_a_post_with_a_part_left_out_rings_once_as_well() -> None:
+    doorbell = Doorbell(TOKEN)
+    cut = json.dumps({**json.loads(post_of("vision")), "truncatedAlerts": 3}).encode()
+    ring(doorbell, cut)
+    doorbell.taken()
+    answers = [ring(doorbell, cut) for _ in range(99)]
+    assert {answer.body["outcome"] for answer in answers} == {"repeated"}
+    assert not doorbell.woken.is_set()
+
+
+def test_more_that_is_left_out_of_the_same_post_rings_again() -> None:
+    doorbell = Doorbell(TOKEN)
+    for left_out in (3, 4):
+        answer = ring(doorbell, json.dumps({**json.loads(post_of("vision")), "truncatedAlerts": left_out}).encode())
+        assert answer.body["outcome"] == "accepted"
+        assert doorbell.woken.is_set()
+        doorbell.taken()
+
+
 def test_a_firing_alert_that_is_resolved_is_news_again_but_no_reason_to_hurry() -> None:
     doorbell = Doorbell(TOKEN)
     ring(doorbell, post_of("vision"))
@@ -74,11 +93,15 @@ def test_a_firing_alert_that_is_resolved_is_news_again_but_no_reason_to_hurry() 
     assert not doorbell.woken.is_set()
 
 
-@pytest.mark.parametrize("header", [None, "", "Bearer wrong", "Basic cmlnaHQ=", "right2"])
+@pytest.mark.parametrize("header", [None, "", "Bearer wrong", "Basic cmlnaHQ=", "right2", "right", "Bearer"])
 def test_without_the_token_nobody_rings(header: str | None) -> None:
     doorbell = Doorbell(TOKEN)
     assert ring(doorbell, post_of("vision"), header).status == 401
     assert doorbell.taken() == ()
+
+
+def test_the_word_before_the_token_may_be_written_as_one_likes() -> None:
+    assert ring(Doorbell(TOKEN), post_of("vision"), f"bearer {TOKEN}").status == 200
 
 
 def test_a_doorbell_without_a_token_stays_shut() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from controller.simulate.batch import Batch
 from controller.simulate.batch_setting import NEVER, QueueQuota, Rules, Setting, served_by_priority
 from controller.simulate.losses import Checkpoints
 from controller.simulate.packing import Packing
+from controller.simulate.watched import WatchedBatch
 from tests.traces import Row, table
 
 RULES = Rules(restart_seconds=10.0, requeue_seconds=1.0)
@@ -22,10 +22,10 @@ def played(
     queue_of: Sequence[int] = (0, 1, 2),
     nodes: Packing | None = None,
     checkpoints: Checkpoints | None = None,
-) -> Batch:
+) -> WatchedBatch:
     jobs = table(rows)
     setting = Setting(quotas, queue_of, rules, None if nodes is None else [nodes] * len(quotas))
-    batch = Batch(jobs, setting, served_by_priority(jobs), lambda row: checkpoints)
+    batch = WatchedBatch(jobs, setting, served_by_priority(jobs), lambda row: checkpoints)
     batch.advance()
     return batch
 
@@ -87,7 +87,7 @@ def test_on_nodes_victims_are_taken_until_a_whole_node_is_free() -> None:
 
 def test_quota_may_change_on_the_way_and_evicts_nobody() -> None:
     jobs = table([Row(0, 100, 4, "a"), Row(1, 10, 4, "a")])
-    batch = Batch(jobs, Setting([QueueQuota(4)], [0, 0, 0], RULES), [0, 1])
+    batch = WatchedBatch(jobs, Setting([QueueQuota(4)], [0, 0, 0], RULES), [0, 1])
     batch.advance(10.0)
     batch.set_quota(0, QueueQuota(2))
     assert (batch.now, batch.used(0), batch.unfinished()) == (10.0, 4, 2)

@@ -41,6 +41,7 @@ def test_gzip_and_a_byte_order_mark_and_other_column_orders_are_understood(tmp_p
         ("1970-01-01,5,1_0,5,a", "duration or GPUs is no number"),
         ("1970-01-01,5,1000000000000,5,a", "GPUs is no whole number"),
         ("0001-01-01T00:00:00+14:00,5,0,5,a", "GPUs is not above 0"),
+        ("1969-12-31,5,1,5,a", "a time before 1970"),
         ("1970-01-01,-5,1,5,a", "duration is not above 0"),
         ("1970-01-01,nan,1,5,a", "duration is not above 0"),
         ("1970-01-01,inf,1,5,a", "duration is not above 0"),

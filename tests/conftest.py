@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tomllib
 from collections.abc import Generator
 from pathlib import Path
@@ -24,6 +25,12 @@ settings.register_profile(
     "fuzz", settings.get_profile("default"), max_examples=int(os.environ.get("TRIMTAB_FUZZ_EXAMPLES", "2000"))
 )
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
+
+
+def pytest_configure() -> None:
+    """Let the programs that tests start hear SIGHUP, also below a `nohup`: what we ignore they would inherit."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def _stage(item: pytest.Item) -> int:

@@ -164,7 +164,8 @@ def test_with_prometheus_held_gpus_are_known_to_compute(
     starving: Testbed, monitoring: Testbed, reader: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     starving.start("gpu-exporter")
-    monitoring.prometheus.configure([ScrapeTarget("gpu", starving.gpu_exporter.url, {})])
+    # A scrape may take as long as the interval: one that comes too late would take the readings away again.
+    monitoring.prometheus.configure([ScrapeTarget("gpu", starving.gpu_exporter.url, {})], interval="10s")
     monitoring.prometheus.wait_for('count(DCGM_FI_DEV_GPU_UTIL{namespace=~"look-.*"}) == 24')
     url = monitoring.prometheus.url
     seen = _json(capsys, "look", "--kubeconfig", str(reader), "--prometheus-url", url, code=1)

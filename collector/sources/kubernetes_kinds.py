@@ -37,10 +37,15 @@ class Kind:
         """Whether a cluster can do without it. All others every API server has: a 404 for them comes from elsewhere."""
         return self.group == KUEUE_GROUP or not self.always_served
 
+    @property
+    def plural(self) -> str:
+        """As paths and rights name it: a name that two groups share ends in its group."""
+        return self.name.partition(".")[0]
+
     def path(self, version: str) -> str:
-        """Path of the list of all its objects in the cluster. A name that two groups share ends in its group."""
+        """Path of the list of all its objects in the cluster."""
         root = f"/apis/{self.group}" if self.group else "/api"
-        return f"{root}/{version}/{self.name.partition('.')[0]}"
+        return f"{root}/{version}/{self.plural}"
 
     @property
     def query(self) -> Mapping[str, str | int]:

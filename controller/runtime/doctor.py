@@ -19,7 +19,7 @@ from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import Exposition, parse_exposition, scrape_problem
 from collector.parse.json_fields import JsonObject
 from collector.sources.errors import Forbidden, NotFound, SourceError, TimedOut, Unreachable
-from collector.sources.kubernetes_kinds import KUEUE_GROUP, Kind
+from collector.sources.kubernetes_kinds import Kind
 from collector.sources.kubernetes_lists import served_version
 from collector.sources.kubernetes_port import ObjectReader
 from collector.sources.scrape import Scrape, ScrapeFailed, ScrapeFault, target_label
@@ -119,8 +119,8 @@ def _kind(api: Api, kind: Kind) -> Check:
             return Check(kind.name, State.MISSING, "401: who asks is not known there", "renew the credentials")
         return Check(kind.name, State.MISSING, "403: it may not be listed", _rule(kind))
     except NotFound:
-        if kind.group == KUEUE_GROUP:
-            return Check(kind.name, State.ABSENT, "Kueue does not serve it here")
+        if kind.may_be_absent:
+            return Check(kind.name, State.ABSENT, f"this cluster has no {kind.group}")
         return Check(kind.name, State.MISSING, "the API server does not know it", "is this a Kubernetes API server?")
     except (Unreachable, TimedOut):
         raise
@@ -133,7 +133,7 @@ def _kind(api: Api, kind: Kind) -> Check:
 
 def _may_watch(api: Api, kind: Kind) -> bool:
     """Asked as kubectl auth can-i asks; a server that does not answer that is not held against it."""
-    attributes = {"group": kind.group, "resource": kind.name, "verb": "watch"}
+    attributes = {"group": kind.group, "resource": kind.plural, "verb": "watch"}
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
     try:
         answer = api.request("POST", _MAY_I, {**review, "spec": {"resourceAttributes": attributes}})
@@ -143,7 +143,7 @@ def _may_watch(api: Api, kind: Kind) -> bool:
 
 
 def _rule(kind: Kind) -> str:
-    rule = f'{{apiGroups: ["{kind.group}"], resources: [{kind.name}], verbs: [get, list, watch]}}'
+    rule = f'{{apiGroups: ["{kind.group}"], resources: [{kind.plural}], verbs: [get, list, watch]}}'
     return f"add to its ClusterRole: {rule}; trimtab render rbac prints all of them"
 
 

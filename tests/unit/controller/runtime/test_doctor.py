@@ -39,10 +39,11 @@ class Answers:
         self.written: list[str] = []
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> dict[str, Any]:
-        fault = self.faults.get(path.rpartition("/")[2])
+        named = (path, path.rpartition("/")[2])
+        fault = next((self.faults[name] for name in named if name in self.faults), None)
         if fault is not None:
             raise fault("GET", path, "refused", status=403 if fault is Forbidden else None)
-        return {"versions": [{"version": "v1beta1"}], "items": []}
+        return {"versions": [{"version": version} for kind in KINDS for version in kind.versions], "items": []}
 
     def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         self.written.append(path)
@@ -111,10 +112,10 @@ def test_a_cluster_that_may_be_read_is_fine_and_nothing_is_written() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_each_kind_that_is_forbidden_comes_with_the_rule_that_it_needs(kind: Kind) -> None:
-    report = check_kubernetes(Answers({kind.name: Forbidden}), KINDS)
+    report = check_kubernetes(Answers({kind.path(kind.versions[0]): Forbidden}), KINDS)
     state, found, fix = check(report, kind.name)
     assert (state, found) == (State.MISSING, "403: it may not be listed")
-    rule = f'{{apiGroups: ["{kind.group}"], resources: [{kind.name}], verbs: [get, list, watch]}}'
+    rule = f'{{apiGroups: ["{kind.group}"], resources: [{kind.plural}], verbs: [get, list, watch]}}'
     assert rule in fix
     assert sum(one.state is State.MISSING for one in report.checks) == 1
 
@@ -124,9 +125,11 @@ def test_listing_without_watching_is_not_enough() -> None:
     assert check(report, "pods")[:2] == (State.MISSING, "it may be listed and not watched")
 
 
-def test_a_cluster_without_kueue_lacks_nothing() -> None:
-    report = check_kubernetes(Answers({"kueue.x-k8s.io": NotFound}), KINDS)
-    assert check(report, "workloads")[0] is State.ABSENT
+def test_a_cluster_without_kueue_and_other_engines_lacks_nothing() -> None:
+    groups = {kind.group for kind in KINDS if kind.may_be_absent}
+    report = check_kubernetes(Answers(dict.fromkeys(groups, NotFound)), KINDS)
+    assert check(report, "workloads") == (State.ABSENT, "this cluster has no kueue.x-k8s.io", "")
+    assert check(report, "queues.scheduling.run.ai")[0] is State.ABSENT
     assert exit_code([report]) == 0
 
 

@@ -28,9 +28,10 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 
 def pytest_configure() -> None:
-    """Let the programs that tests start hear SIGHUP, also below a `nohup`: what we ignore they would inherit."""
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
+    """Let the programs that tests start hear signals, also below `nohup` or `&`: what we ignore they would inherit."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def _stage(item: pytest.Item) -> int:

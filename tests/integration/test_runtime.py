@@ -40,14 +40,15 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue]
 
 
 def change(identifier: str, **fields: Any) -> Change:
-    return a_change(
-        id=identifier,
-        tenant="rt-a",
-        source="trimtab-rt-b",
-        destination="trimtab-rt-a",
-        amount=2,
-        **{"created_at": 1.0, "expires_at": 2.0, **fields},
-    )
+    usual: dict[str, Any] = {
+        "tenant": "rt-a",
+        "source": "trimtab-rt-b",
+        "destination": "trimtab-rt-a",
+        "amount": 2,
+        "created_at": 1.0,
+        "expires_at": 2.0,
+    }
+    return a_change(id=identifier, **usual | fields)
 
 
 def loaded(api: KubernetesApi, home: str) -> LedgerStore:

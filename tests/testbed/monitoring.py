@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import urllib3
 import yaml
@@ -111,6 +111,13 @@ class Prometheus:
             configuration["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [address]}]}]}
         self._place.write("prometheus.yml", yaml.safe_dump(configuration, sort_keys=False))
         _reload(self.url)
+
+    def forget(self) -> None:
+        """Deletes all it has stored: what earlier scrapes brought is seen for five minutes."""
+        everything = urlencode({"match[]": '{__name__=~".+"}'})
+        answer = _HTTP.request("POST", f"{self.url}/api/v1/admin/tsdb/delete_series?{everything}")
+        if answer.status != 204:
+            raise ValueError(f"Prometheus forgets nothing: {answer.data.decode()}")
 
     def query(self, promql: str) -> list[dict[str, Any]]:
         """The result of an instant query: a list of {"metric": {…}, "value": [time, "text"]}."""

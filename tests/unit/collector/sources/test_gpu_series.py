@@ -12,12 +12,26 @@ from collector.sources.prometheus import Prometheus, VectorSample
 DEVICE = {"UUID": "GPU-1", "gpu": "0", "Hostname": "n0", "namespace": "a", "pod": "p", "container": "c"}
 
 
-class _Answers(Prometheus):
-    """A server that answers the queries it was told of, and others with nothing."""
+RENAMED = {
+    "UUID": "GPU-2",
+    "gpu": "0",
+    "Hostname": "n1",
+    "job": "other",
+    "namespace": "gpu-operator",
+    "pod": "exporter",
+    "exported_namespace": "b",
+    "exported_pod": "q",
+    "exported_container": "c",
+}
 
-    def __init__(self, answers: Mapping[str, float] | Unreachable) -> None:
+
+class _Answers(Prometheus):
+    """A server that answers the queries it was told of for each device, and others with nothing."""
+
+    def __init__(self, answers: Mapping[str, float] | Unreachable, *devices: Mapping[str, str]) -> None:
         self.url = "http://prometheus.test"
         self._answers = answers
+        self._devices = devices or (DEVICE,)
         self.asked: list[str] = []
 
     def instant(self, query: str, at: float | None = None) -> Sequence[VectorSample]:
@@ -25,7 +39,7 @@ class _Answers(Prometheus):
         if isinstance(self._answers, Unreachable):
             raise self._answers
         value = self._answers.get(query)
-        return [] if value is None else [VectorSample(DEVICE, value, 0.0)]
+        return [] if value is None else [VectorSample(device, value, 0.0) for device in self._devices]
 
 
 def test_activity_is_the_highest_of_the_window_and_errors_are_the_last() -> None:
@@ -41,6 +55,13 @@ def test_activity_is_the_highest_of_the_window_and_errors_are_the_last() -> None
     assert gpu.activity_ratio == Known(0.7)
     assert gpu.last_xid_code == Known(79)
     assert [holder.pod for holder in gpu.holders] == ["p"]
+
+
+def test_a_page_whose_labels_were_renamed_takes_nobodys_gpus_away_on_another_page() -> None:
+    activity = "max_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE[600s]) and DCGM_FI_PROF_GR_ENGINE_ACTIVE"
+    found = read_gpus(_Answers({activity: 0.7}, DEVICE, RENAMED), 600.0)
+    assert isinstance(found, Known)
+    assert [[holder.pod for holder in gpu.holders] for gpu in found.value] == [["p"], ["q"]]
 
 
 def test_no_series_is_unknown_and_not_an_empty_cluster() -> None:

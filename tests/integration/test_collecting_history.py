@@ -15,7 +15,7 @@ from controller.demo.processes import wait_until
 from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
-from tests.unit.controller.runtime.test_collecting import DOCUMENTS, Watch
+from tests.integration.test_collecting import DOCUMENTS, Watch
 
 
 def test_a_database_that_is_away_is_said_once_and_stops_nothing(tmp_path: Path) -> None:

@@ -47,8 +47,6 @@ def scraped_exporter(monitoring: Testbed) -> Iterator[HttpServer]:
     )
     server = HttpServer(metrics_app(registry, lambda: True), Address("127.0.0.1", free_port()))
     server.start()
-    monitoring.prometheus.configure([])
-    monitoring.prometheus.forget()
     monitoring.prometheus.configure([ScrapeTarget("trimtab", f"http://127.0.0.1:{server.port}/metrics")])
     yield server
     server.stop()

@@ -25,10 +25,13 @@ def control_plane(testbed: Testbed) -> Testbed:
     return _started(testbed, "kubernetes", "kwok", "kueue")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def monitoring(testbed: Testbed) -> Testbed:
-    """The testbed with Prometheus and Alertmanager running."""
-    return _started(testbed, "prometheus", "alertmanager")
+    """The testbed with Prometheus and Alertmanager running; of what earlier modules scraped, it knows nothing."""
+    started = _started(testbed, "prometheus", "alertmanager")
+    started.prometheus.configure([])
+    started.prometheus.forget()
+    return started
 
 
 @pytest.fixture(scope="session")

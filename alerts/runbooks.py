@@ -87,7 +87,7 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         diagnosis=(
             "`trimtab_storage_osd_commit_latency_seconds`: an OSD far above its peers has a slow disk.",
             "`trimtab_storage_slow_operations` names who waits: often the healthy primary of a slow replica.",
-            "No OSD stands out: look at the network between OSDs, and at recovery.",
+            "No OSD stands out: look at the network between OSDs, and at recovery: `trimtab_storage_disturbance > 0`.",
             "Who does most of the I/O? `trimtab_storage_write_operations_per_second` by tenant.",
         ),
         mitigation=(
@@ -110,6 +110,27 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         mitigation=(
             "Restart or mark down the OSD that hangs (`ceph osd down osd.N`): its peers go on without it.",
             "Do not evict the tenant's pods: they can not end before their I/O does.",
+        ),
+    ),
+    "TrimtabCephDisturbed": Runbook(
+        meaning=(
+            "Something in Ceph does not get on, though its own SLOW_OPS may be silent: they count what takes longer "
+            "than 30 s. The hint says what, and how far it reaches: an OSD, a host, or the cluster. `stall`: operations "
+            "at these OSDs have not ended for 10 s; `awaited`: others wait for this one; `silent`: counts as up and "
+            "reports nothing; `paused`: a flag stops all clients; `full`: writes are refused; `slow-store`: an OSD's "
+            "store waited for its disk for seconds."
+        ),
+        impact="Whoever has data there waits. A stalled OSD completes nothing, so that no latency shows it.",
+        diagnosis=(
+            "`trimtab_storage_disturbance > 0`: everything that goes on, with scope; recovery and scrub are told too.",
+            "`trimtab_storage_osd_longest_stall_seconds`: who waited, and for how long.",
+            "`trimtab_storage_osd_commit_latency_seconds`: whose own disk is slow.",
+            "With --ceph-admin `trimtab_storage_osd_awaited_operations` names the OSD that others wait for.",
+        ),
+        mitigation=(
+            "One OSD: look at its disk, then `ceph osd down osd.N` or `ceph osd out osd.N`.",
+            "One host: its network, its controller, its memory. The cluster: its network, a flag, recovery.",
+            "Recovery that starves clients: a lower `osd_max_backfills`, or the profile high_client_ops of mclock.",
         ),
     ),
     "TrimtabFabricSlow": Runbook(

@@ -10,7 +10,7 @@ from alerts.rules.fabric import fabric_slow
 from alerts.rules.health import health_alerts
 from alerts.rules.model import RuleGroup
 from alerts.rules.objectives import BURNS, budget_rules, burn_alerts, objective_windows
-from alerts.rules.storage import storage_alerts
+from alerts.rules.storage import storage_alerts, storage_rules
 from alerts.rules.timing import DAY, Timing
 from collector.model.tenancy import Site
 
@@ -44,5 +44,6 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
         ),
         RuleGroup("trimtab-devices", timing.minute_seconds, device_rules()),
         RuleGroup("trimtab-objectives", look, (*budget_rules(site), *burn_alerts(timing, objectives))),
+        RuleGroup("trimtab-storage", timing.minute_seconds, storage_rules()),
         RuleGroup("trimtab-health", look, (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing))),
     )

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from collector.model.gangs import Scheduler
+from collector.model.objects import CephClient
 from collector.model.snapshot import WaitingName
 
 
@@ -44,6 +45,8 @@ class Unit(StrEnum):
     EVENTS = "events"
     EVENTS_PER_SECOND = "events_per_second"
     READINGS = "readings"
+    VOLUMES = "volumes"
+    PLACEMENT_GROUPS = "placement_groups"
     MESSAGES_PER_SECOND = "messages_per_second"
     RATIO = "ratio"
     TRUTH = "0 or 1"
@@ -110,6 +113,10 @@ _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
+DISTURBANCES: Final = (
+    *("paused", "full", "silent", "awaited", "stall", "slow-disk", "slow-store", "down", "recovery", "scrub"),
+)
+SCOPES: Final = ("none", "osd", "host", "cluster")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -126,7 +133,13 @@ LABELS: Final = {
         Label("part", "what of a queue is counted", "a closed set", QUEUE_PARTS),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
-        Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
+        Label("storage", "kind of storage, as objectives name it", "a closed set", ("rbd", "cephfs")),
+        Label("measured", "whether Ceph counts the I/O", "a closed set", ("yes", "no")),
+        Label("client", "what on a node does the I/O of a volume", "a closed set", tuple(CephClient)),
+        Label("disturbance", "what goes on in Ceph", "a closed set", DISTURBANCES),
+        Label("scope", "how far it reaches", "a closed set", SCOPES),
+        Label("where", "OSDs or hosts, three at most; empty: none, or the cluster", "one value per disturbance"),
+        Label("flag", "a flag of Ceph's map of OSDs", "flags of Ceph"),
         Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
         Label(
             "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"

@@ -43,7 +43,10 @@ _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
 _CEPH_WINDOW_SECONDS: Final = 60.0
-_CEPH_STALL_SECONDS: Final = 30.0
+_CEPH_SECONDS: Final = 5.0
+_CEPH_STALL_SECONDS: Final = 10.0
+_CEPH_PAGES: Final = ScrapeLimits(read_seconds=15.0, total_seconds=30.0, body_bytes=128 * 1024 * 1024)
+"""The page of a manager of a thousand OSDs is large and slow, and slowest just when OSDs fail."""
 _KEEP_SECONDS: Final = 1.0
 _HISTORY_SECONDS: Final = 10.0
 _ROUNDS_PER_WINDOW: Final = 12
@@ -69,8 +72,13 @@ class CollectorSettings:
 
     @property
     def gpu_seconds(self) -> float:
-        """How often the GPU exporters and Ceph are read."""
+        """How often the GPU exporters are read."""
         return max(1.0, _GPU_SECONDS / self.time_scale)
+
+    @property
+    def ceph_seconds(self) -> float:
+        """How often Ceph's pages are read: ceph-exporter has news every five seconds, and stalls may be short."""
+        return max(1.0, _CEPH_SECONDS / self.time_scale)
 
     @property
     def idle_window_seconds(self) -> float:
@@ -134,7 +142,8 @@ class Collecting:
         self._gpus = GpuExporters(
             settings.gpu_exporters, self._scraper, self._health, time.time, settings.idle_window_seconds
         )
-        self._ceph = CephPages(settings.ceph_urls, self._scraper, self._health, time.time, settings.ceph_memory)
+        self._ceph_scraper = Scraper(_CEPH_PAGES)
+        self._ceph = CephPages(settings.ceph_urls, self._ceph_scraper, self._health, time.time, settings.ceph_memory)
         self._role = ClusterRole(
             pictures=watch,
             devices=self._gpus.devices,
@@ -192,6 +201,7 @@ class Collecting:
             self._watch.stop()
             self.server.stop()
             self._scraper.close()
+            self._ceph_scraper.close()
             _LOG.info("stopped")
 
     def _is_ready(self) -> bool:
@@ -202,7 +212,7 @@ class Collecting:
         if self._settings.gpu_exporters:
             helpers.append(self._repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
         if self._settings.ceph_urls:
-            helpers.append(self._repeated("ceph", self._settings.gpu_seconds, self._read_ceph))
+            helpers.append(self._repeated("ceph", self._settings.ceph_seconds, self._read_ceph))
         if self._settings.rdma_probes is not None:
             helpers.append(self._repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
         if self._settings.prometheus_url is not None:

@@ -1,6 +1,7 @@
-"""A real Ceph under a small load: a slow disk is seen, named and undone; a frozen OSD is a stall; images have tenants.
+"""A real Ceph under a small load: a slow disk is seen, named and undone; a frozen OSD, a paused cluster are stalls.
 
-One module, one cluster: each test leaves it healthy. Read as the collector reads it, with its shortest times.
+Recovery, a limited image and a deleted one are told for what they are. One module, one cluster: each test leaves it
+healthy. Read as the collector reads it, with its shortest times.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from collector.assemble.ceph_memory import CephMemory, CephState
+from collector.assemble.disturbances import Disturbance, Kind, Scope, disturbances, going_on
+from collector.assemble.osd_blame import OsdFacts, blamed
 from collector.assemble.storage import TenantStorage, tenant_storage
-from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, blamed, storage_trouble
+from collector.assemble.storage_trouble import VolumeFacts, storage_trouble
 from collector.exporter.ceph import CephPages
 from collector.exporter.health import Health
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Unknown
+from collector.parse.ceph_names import RbdImage
 from collector.sources.scrape import Scraper
 from controller.demo.processes import NotInTime
 from tests.testbed import Testbed
@@ -26,7 +30,7 @@ from tests.testbed.disk_throttle import NoThrottle
 
 pytestmark = [pytest.mark.ceph, pytest.mark.timeout(1200)]
 
-VOLUMES = (
+VOLUMES: tuple[RbdVolume, ...] = (
     RbdVolume("pv-vision", "vision-train", "data", ("rbd", "", "csi-vol-vision")),
     RbdVolume("pv-nlp", "nlp", "data", ("rbd", "", "csi-vol-nlp")),
 )
@@ -132,3 +136,83 @@ def test_a_frozen_osd_is_a_stall_of_those_who_wait_for_it_and_no_latency(watched
     finally:
         watched.ceph.thaw_osd(2)
     watched.until(lambda it: of(it, "vision").stalled == Known(False), "vision to go on")
+
+
+def test_a_paused_cluster_is_a_stall_of_those_who_worked_without_any_slow_operation(watched: Watched) -> None:
+    watched.until(is_quick, "a quick image before")
+    watched.ceph.pause()
+    try:
+        state = watched.until(lambda it: of(it, "vision").stalled == Known(True), "vision to be seen waiting")
+        told = {one.kind: one for one in going_on(disturbances(state).values())}
+        assert told[Kind.PAUSED] == Disturbance(Kind.PAUSED, Scope.CLUSTER)
+        assert Kind.SLOW_DISK not in told, "no disk is to blame"
+        assert of(state, "nlp").stalled == Known(False)
+        volumes = VolumeFacts("vision", 0.05, stalled=of(state, "vision").stalled)
+        trouble = storage_trouble(volumes, facts(state), told.values())
+        assert trouble is not None
+        assert trouble.sentence.startswith(
+            "Ceph: a flag stops all clients (ceph osd unpause); volumes of tenant vision"
+        )
+    finally:
+        watched.ceph.unpause()
+    watched.until(lambda it: of(it, "vision").stalled == Known(False), "vision to go on")
+
+
+def test_recovery_is_told_as_such_and_over_when_it_is(watched: Watched) -> None:
+    watched.until(is_quick, "a quick image before")
+    watched.ceph.ceph("osd", "out", "0")  # each of its placement groups finds a place anew once it is back
+    watched.ceph.ceph("osd", "set", "norecover")
+    try:
+        watched.ceph.ceph("osd", "in", "0")
+        state = watched.until(_recovers, "recovery to be seen")
+        assert disturbances(state)[Kind.RECOVERY] == Known(Disturbance(Kind.RECOVERY, Scope.CLUSTER), state.age_seconds)
+    finally:
+        watched.ceph.ceph("osd", "in", "0")
+        watched.ceph.ceph("osd", "unset", "norecover")
+    watched.until(lambda it: not _recovers(it), "recovery to be over")
+
+
+def _recovers(state: CephState) -> bool:
+    return any(one.kind is Kind.RECOVERY for one in going_on(disturbances(state).values()))
+
+
+def test_a_limited_image_is_held_at_its_limit_quick_and_neither_slow_nor_stalled(watched: Watched) -> None:
+    watched.until(is_quick, "a quick image before")
+    watched.ceph.limit_image("csi-vol-nlp", 5)
+    load = watched.ceph.load("csi-vol-nlp", iops=0, at_most_seconds=120)
+    load.start()
+
+    def held(state: CephState) -> bool:
+        write = of(state, "nlp").write
+        return isinstance(write, Known) and 3.5 < write.value.operations / write.value.interval_seconds < 6.5
+
+    try:
+        state = watched.until(held, "nlp to be held at five writes a second")
+        latency = of(state, "nlp").write_latency_seconds
+        assert isinstance(latency, Known)
+        assert latency.value < 0.2, "requests wait in librbd, before Ceph counts them"
+        assert of(state, "nlp").stalled == Known(False)
+        assert not blamed(facts(state))
+    finally:
+        load.stop()
+        watched.ceph.unlimit_image("csi-vol-nlp")
+
+
+def test_a_deleted_image_is_gone_as_soon_as_the_manager_says_so(watched: Watched) -> None:
+    watched.ceph.add_image("csi-vol-gone")
+    load = watched.ceph.load("csi-vol-gone", iops=20, at_most_seconds=60)
+    load.start()
+    gone = RbdImage("rbd", "", "csi-vol-gone")
+
+    def there(state: CephState) -> bool:
+        return gone in {image.image for image in state.readings.images}
+
+    watched.until(lambda it: there(it) and gone in it.bursts.flows, "the image to be counted")
+    load.stop()
+    watched.ceph.remove_image("csi-vol-gone")
+    # The manager repeats the image until it looks for images anew: until then it moves nothing, and waits for nobody.
+    watched.ceph.ceph("config", "set", "mgr", "mgr/prometheus/rbd_stats_pools", "rbd ")
+    state = watched.until(lambda it: not there(it), "the image to be gone")
+    assert gone not in state.bursts.flows
+    assert gone not in state.worst_images
+    assert gone not in state.waiting_images

@@ -159,15 +159,37 @@ class Ceph:
         """Makes a volume in the pool. Without locks: a client that was killed keeps nobody waiting."""
         self._run("rbd", "create", f"{POOL}/{image}", f"--size={mebibytes}M", "--image-feature=layering")
 
+    def remove_image(self, image: str) -> None:
+        """Deletes a volume. Nobody may have it open."""
+        self._run("rbd", "rm", "--no-progress", f"{POOL}/{image}")
+
+    def limit_image(self, image: str, write_iops: int) -> None:
+        """Lets librbd write to a volume so many times a second."""
+        self._run("rbd", "config", "image", "set", f"{POOL}/{image}", "rbd_qos_write_iops_limit", str(write_iops))
+
+    def unlimit_image(self, image: str) -> None:
+        """Takes the limit away."""
+        self._run("rbd", "config", "image", "remove", f"{POOL}/{image}", "rbd_qos_write_iops_limit")
+
+    def pause(self) -> None:
+        """Stops the I/O of all clients."""
+        self.ceph("osd", "pause")
+
+    def unpause(self) -> None:
+        """Lets clients go on."""
+        self.ceph("osd", "unpause")
+
     def load(self, image: str, iops: int, at_most_seconds: int = 120, kind: str = "write") -> Service:
         """A client (not started yet) that reads, writes or both (`rw`) in blocks of 4 KiB, up to 16 at a time.
 
-        It keeps to `iops` (which keeps the machine free for others) and ends by itself after `at_most_seconds`.
+        It keeps to `iops` (which keeps the machine free for others; 0: to none, so that a limit of the image acts) and
+        ends by itself after `at_most_seconds`.
         """
         words = [
             *("timeout", str(at_most_seconds), str(CEPH.binary("rbd")), "-c", str(self.configuration)),
             *("bench", f"{POOL}/{image}", f"--io-type={kind}", "--io-size=4K", "--io-threads=16", "--io-total=64G"),
-            *("--io-pattern=rand", f"--rbd-qos-iops-limit={iops}"),
+            "--io-pattern=rand",
+            *((f"--rbd-qos-iops-limit={iops}",) if iops else ()),
         ]
         return self._place.service(f"load-{image}", lambda: words, lambda: True)
 

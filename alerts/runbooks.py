@@ -115,7 +115,7 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
     "TrimtabCephDisturbed": Runbook(
         meaning=(
             "Something in Ceph does not get on, though its own SLOW_OPS may be silent: they count what takes longer "
-            "than 30 s. The hint says what, and how far it reaches: an OSD, a host, or the cluster. `stall`: operations "
+            "than 30 s. The hint says what, and how far it reaches: an OSD, a host, the cluster. `stall`: operations "
             "at these OSDs have not ended for 10 s; `awaited`: others wait for this one; `silent`: counts as up and "
             "reports nothing; `paused`: a flag stops all clients; `full`: writes are refused; `slow-store`: an OSD's "
             "store waited for its disk for seconds."

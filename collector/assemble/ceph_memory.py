@@ -9,7 +9,7 @@ either way.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -104,8 +104,8 @@ class CephMemory:
             longest_stalls=self._longest_stalls(),
             slow_events=_added(look.slow_events for look in progress.looks),
             silent_osds=progress.silent,
-            worst_osds=_worst(look.osds for look in progress.looks),
-            worst_images=_worst(look.images for look in progress.looks),
+            worst_osds=_worst((look.osds for look in progress.looks), {osd.name for osd in osds}),
+            worst_images=_worst((look.images for look in progress.looks), {one.image for one in readings.images}),
             bursts=progress.bursts,
             paused=progress.paused_since is not None,
         )
@@ -162,9 +162,10 @@ def _added(looks: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
     return total
 
 
-def _worst(looks: Iterable[Mapping[_Name, Worst]]) -> Mapping[_Name, Worst]:
+def _worst(looks: Iterable[Mapping[_Name, Worst]], there: Collection[_Name]) -> Mapping[_Name, Worst]:
+    """Of what is still there: a deleted image leaves nothing behind."""
     found: dict[_Name, Worst] = {}
     for look in looks:
         for name, worst in look.items():
             found[name] = found[name].or_worse(worst) if name in found else worst
-    return found
+    return {name: worst for name, worst in found.items() if name in there}

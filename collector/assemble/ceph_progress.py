@@ -37,11 +37,14 @@ class Worst:
 
     def or_worse(self, other: Worst) -> Worst:
         """The greater of each."""
-        reads, writes = (self.read, other.read), (self.write, other.write)
-        return Worst(
-            max((one for one in reads if one is not None), default=None),
-            max((one for one in writes if one is not None), default=None),
-        )
+        read, write = _greater(self.read, other.read), _greater(self.write, other.write)
+        return self if (read, write) == (self.read, self.write) else Worst(read, write)
+
+
+def _greater(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Self
 
 from collector.catalogue.spellings.ceph import factor
@@ -37,6 +38,7 @@ from collector.parse.ceph_names import (
 )
 from collector.parse.exposition import Exposition
 
+_NOTHING: Final[Mapping[tuple[str, ...], float]] = MappingProxyType({})
 OSD: Final = "osd."
 """How names of OSDs begin."""
 
@@ -160,7 +162,9 @@ def ceph_scrape(pages: Iterable[Exposition], at: float) -> CephScrape:
             key = key_of(sample)
             if key is not None and abs(sample.value) < float("inf"):  # NaN is not below it either
                 series = values.setdefault(sample.name, {})
-                series[key] = max(sample.value, series.get(key, sample.value))
+                before = series.get(key)
+                if before is None or before < sample.value:
+                    series[key] = sample.value
     return CephScrape(at, values)
 
 
@@ -270,14 +274,16 @@ class Between:
         """The differences of counters that were started together: when one fell, all have begun again from 0."""
         if self.earlier is None:
             return Unknown("only one scrape so far")
-        pairs: list[tuple[float, float]] = []
+        later, earlier = self.later.values, self.earlier.values
+        began_again, differences, values = False, list[float](), list[float]()
         for name in names:
-            now = self.later.value(name, key)
-            if isinstance(now, Unknown):
-                return now
-            before = self.earlier.value(name, key)
-            if isinstance(before, Unknown):
+            now = later.get(name, _NOTHING).get(key)
+            if now is None:
+                return Unknown(f"{name} is not exported")
+            before = earlier.get(name, _NOTHING).get(key)
+            if before is None:
                 return Unknown("it was not there at the scrape before")
-            pairs.append((before.value, now.value))
-        again = any(now < before for before, now in pairs)
-        return [now if again else now - before for before, now in pairs]
+            began_again = began_again or now < before
+            differences.append(now - before)
+            values.append(now)
+        return values if began_again else differences

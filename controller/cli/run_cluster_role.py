@@ -34,6 +34,8 @@ class ClusterOptions:
     context: str | None
     gpu_exporters: tuple[str, ...]
     ceph_urls: tuple[str, ...]
+    ceph_admin: Path | None
+    ceph_user: str
     rdma_probes: Path | None
     prometheus_url: str | None
     accounting: str | None
@@ -49,12 +51,17 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     if not options.config:
         expected = "a file or folder with Tenant and Policy documents: the cluster role needs them"
         raise InputError((Mistake("--config", "nothing", expected),))
+    if options.ceph_admin is not None and not options.ceph_urls:
+        expected = "--ceph-url beside it: an administrator is only asked about what the pages show"
+        raise InputError((Mistake("--ceph-admin", str(options.ceph_admin), expected),))
     asked = options.prometheus_url
     settings = CollectorSettings(
         cluster=options.cluster,
         listen=options.listen,
         gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in options.gpu_exporters),
         ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph_urls),
+        ceph_admin=options.ceph_admin,
+        ceph_user=options.ceph_user,
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
         prometheus_url=None if asked is None else http_address("--prometheus-url", asked),
         time_scale=options.time_scale,

@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
@@ -18,6 +20,7 @@ from prometheus_client import CollectorRegistry
 
 from collector.assemble.ceph_memory import CephMemory
 from collector.exporter.ceph import CephPages
+from collector.exporter.ceph_admin import AdminRounds
 from collector.exporter.cluster_role import ClusterRole, PictureSource
 from collector.exporter.fabric_families import FabricCollector
 from collector.exporter.families import Published, SnapshotCollector
@@ -29,6 +32,7 @@ from collector.exporter.repeated import Repeated
 from collector.exporter.storage_families import StorageCollector
 from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
+from collector.sources.ceph_admin import CephAdmin
 from collector.sources.evidence import EvidenceLimits, read_evidence
 from collector.sources.prometheus import Prometheus
 from collector.sources.rdma_probe import RdmaProber
@@ -61,6 +65,9 @@ class CollectorSettings:
     listen: Address
     gpu_exporters: tuple[str, ...] = ()
     ceph_urls: tuple[str, ...] = ()
+    ceph_admin: Path | None = None
+    """The ceph.conf of a client that may ask as an administrator; None: only pages are read."""
+    ceph_user: str = "client.admin"
     rdma_probes: ProbePlan | None = None
     prometheus_url: str | None = None
     time_scale: float = 1.0
@@ -144,6 +151,12 @@ class Collecting:
         )
         self._ceph_scraper = Scraper(_CEPH_PAGES)
         self._ceph = CephPages(settings.ceph_urls, self._ceph_scraper, self._health, time.time, settings.ceph_memory)
+        admin_file, user = settings.ceph_admin, settings.ceph_user
+        self._ceph_admin = (
+            None
+            if admin_file is None
+            else AdminRounds(lambda: CephAdmin(admin_file, user), self._ceph.state, self._health, time.time)
+        )
         self._role = ClusterRole(
             pictures=watch,
             devices=self._gpus.devices,
@@ -160,9 +173,8 @@ class Collecting:
             )
         )
         if settings.ceph_urls:
-            registry.register(
-                StorageCollector(lambda: self._role.published, self._ceph.state, time.time, _STALE_AFTER_SECONDS)
-            )
+            state = self._ceph.state if self._ceph_admin is None else self._ceph_admin.state
+            registry.register(StorageCollector(lambda: self._role.published, state, time.time, _STALE_AFTER_SECONDS))
         self._prober = RdmaProber(settings.rdma_plan)
         self._fabric = RdmaProbes(settings.rdma_plan, self._prober, self._health, time.time)
         if settings.rdma_probes is not None:
@@ -213,6 +225,9 @@ class Collecting:
             helpers.append(self._repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
         if self._settings.ceph_urls:
             helpers.append(self._repeated("ceph", self._settings.ceph_seconds, self._read_ceph))
+        if self._settings.ceph_urls and self._ceph_admin is not None:
+            ask = partial(self._read_ceph_admin, self._ceph_admin)
+            helpers.append(self._repeated("ceph-admin", self._settings.ceph_seconds, ask))
         if self._settings.rdma_probes is not None:
             helpers.append(self._repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
         if self._settings.prometheus_url is not None:
@@ -257,6 +272,9 @@ class Collecting:
 
     def _read_ceph(self) -> None:
         self._told.say("ceph", self._ceph.read())
+
+    def _read_ceph_admin(self, rounds: AdminRounds) -> None:
+        self._told.say("ceph as an administrator", rounds.read())
 
     def _probe_rdma(self) -> None:
         self._told.say("rdma probe", self._fabric.read())

@@ -18,10 +18,12 @@ from collector.assemble.osd_blame import OsdFacts, blamed
 from collector.assemble.storage import TenantStorage, tenant_storage
 from collector.assemble.storage_trouble import VolumeFacts, storage_trouble
 from collector.exporter.ceph import CephPages
+from collector.exporter.ceph_admin import AdminRounds
 from collector.exporter.health import Health
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Unknown
 from collector.parse.ceph_names import RbdImage
+from collector.sources.ceph_admin import CephAdmin
 from collector.sources.scrape import Scraper
 from controller.demo.processes import NotInTime
 from tests.testbed import Testbed
@@ -47,13 +49,22 @@ class Watched:
     def __post_init__(self) -> None:
         memory = CephMemory(window_seconds=20.0, stall_seconds=10.0)
         self.pages = CephPages([self.ceph.metrics_url], Scraper(), self.health, time.time, memory)
+        self.admin = CephAdmin(self.ceph.configuration, "client.admin")
+        self.rounds = self.new_rounds()
 
-    def until(self, seen: Callable[[CephState], bool], what: str, timeout_seconds: float = 240.0) -> CephState:
-        """Looks once a second until a state shows it; raises NotInTime."""
+    def new_rounds(self) -> AdminRounds:
+        """Rounds that have asked nothing yet."""
+        return AdminRounds(lambda: self.admin, self.pages.state, self.health, time.time)
+
+    def until(
+        self, seen: Callable[[CephState], bool], what: str, timeout_seconds: float = 240.0, *, asked: bool = False
+    ) -> CephState:
+        """Looks once a second until a state shows it; raises NotInTime. `asked`: as an administrator as well."""
         deadline = time.monotonic() + timeout_seconds
         while time.monotonic() < deadline:
             self.pages.read()
-            found = self.pages.state(time.time())
+            assert not asked or self.rounds.read() == {}
+            found = self.rounds.state(time.time()) if asked else self.pages.state(time.time())
             if isinstance(found, Known) and seen(found.value):
                 return found.value
             time.sleep(1.0)
@@ -67,7 +78,9 @@ def watched(storage: Testbed) -> Iterator[Watched]:
         ceph.add_image(name)
     load = ceph.load("csi-vol-vision", iops=40, at_most_seconds=1200)
     load.start()
-    yield Watched(ceph)
+    watched = Watched(ceph)
+    yield watched
+    watched.admin.close()
     load.stop()
 
 
@@ -133,6 +146,11 @@ def test_a_frozen_osd_is_a_stall_of_those_who_wait_for_it_and_no_latency(watched
         assert of(state, "nlp").stalled == Known(False), "who was idle is not said to wait"
         assert state.readings.health_status == Known(1, state.age_seconds)
         assert "SLOW_OPS" in state.readings.checks
+        # The manager names who waits; its peers, asked, name who is waited for, and the frozen one does not answer.
+        asked = watched.until(lambda it: "osd.2" in it.silent_osds, "osd.2 to be named", asked=True)
+        told = {one.kind: one.where for one in going_on(disturbances(asked).values())}
+        assert told[Kind.SILENT] == told[Kind.AWAITED] == "osd.2"
+        assert told[Kind.STALL] != "osd.2"
     finally:
         watched.ceph.thaw_osd(2)
     watched.until(lambda it: of(it, "vision").stalled == Known(False), "vision to go on")
@@ -147,6 +165,9 @@ def test_a_paused_cluster_is_a_stall_of_those_who_worked_without_any_slow_operat
         assert told[Kind.PAUSED] == Disturbance(Kind.PAUSED, Scope.CLUSTER)
         assert Kind.SLOW_DISK not in told, "no disk is to blame"
         assert of(state, "nlp").stalled == Known(False)
+        asked = watched.until(lambda it: not isinstance(it.awaited, Unknown), "an administrator's answer", asked=True)
+        assert isinstance(asked.cluster.clients_stopped, Known), "by the flag itself"
+        assert asked.cluster.clients_stopped.value
         volumes = VolumeFacts("vision", 0.05, stalled=of(state, "vision").stalled)
         trouble = storage_trouble(volumes, facts(state), told.values())
         assert trouble is not None
@@ -193,6 +214,10 @@ def test_a_limited_image_is_held_at_its_limit_quick_and_neither_slow_nor_stalled
         assert latency.value < 0.2, "requests wait in librbd, before Ceph counts them"
         assert of(state, "nlp").stalled == Known(False)
         assert not blamed(facts(state))
+        watched.rounds = watched.new_rounds()  # limits are read once a minute: at once, by one that never did
+        asked = watched.until(lambda it: isinstance(it.limits, Known), "limits to be read", asked=True)
+        assert isinstance(asked.limits, Known)
+        assert asked.limits.value == {RbdImage("rbd", "", "csi-vol-nlp"): 5.0}
     finally:
         load.stop()
         watched.ceph.unlimit_image("csi-vol-nlp")
@@ -200,19 +225,19 @@ def test_a_limited_image_is_held_at_its_limit_quick_and_neither_slow_nor_stalled
 
 def test_a_deleted_image_is_gone_as_soon_as_the_manager_says_so(watched: Watched) -> None:
     watched.ceph.add_image("csi-vol-gone")
-    load = watched.ceph.load("csi-vol-gone", iops=20, at_most_seconds=60)
-    load.start()
+    watched.ceph.write_once("csi-vol-gone")
     gone = RbdImage("rbd", "", "csi-vol-gone")
 
     def there(state: CephState) -> bool:
         return gone in {image.image for image in state.readings.images}
 
     watched.until(lambda it: there(it) and gone in it.bursts.flows, "the image to be counted")
-    load.stop()
     watched.ceph.remove_image("csi-vol-gone")
-    # The manager repeats the image until it looks for images anew: until then it moves nothing, and waits for nobody.
-    watched.ceph.ceph("config", "set", "mgr", "mgr/prometheus/rbd_stats_pools", "rbd ")
+    # The manager repeats the image until it looks for images anew, every five minutes unless told otherwise.
+    interval = ("mgr", "mgr/prometheus/rbd_stats_pools_refresh_interval")
+    watched.ceph.ceph("config", "set", *interval, "1")
     state = watched.until(lambda it: not there(it), "the image to be gone")
+    watched.ceph.ceph("config", "rm", *interval)
     assert gone not in state.bursts.flows
     assert gone not in state.worst_images
     assert gone not in state.waiting_images

@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -74,6 +75,9 @@ mon_warn_on_slow_ping_time = 3600000
 mgr_initial_modules = prometheus
 [client]
 rbd_cache = false
+[osd]
+# What is told to an OSD (`ceph tell`) is answered by the thread of its socket.
+admin_socket = {sockets}/$name
 """
 
 _MANAGER_OPTIONS = {
@@ -117,6 +121,11 @@ class Ceph:
         """The file for `ceph -c` and `rbd -c`."""
         return self._place.folder / "ceph.conf"
 
+    @property
+    def _sockets(self) -> Path:
+        """A short path: that of a socket may have 107 characters. The port makes it ours alone."""
+        return Path(tempfile.gettempdir(), f"trimtab-ceph-{self._place.port('mon-v2')}")
+
     def start(self) -> None:
         """Makes the cluster if there is none yet, starts it, and returns when all OSDs are up and serve the pool."""
         for binary in CEPH.binaries:
@@ -124,6 +133,7 @@ class Ceph:
         made = self._place.folder / "made"
         if not made.exists():
             self._make_monitor()
+        self._sockets.mkdir(mode=0o700, exist_ok=True)
         self.mon.start()
         if not made.exists():
             self._configure_manager()
@@ -146,6 +156,7 @@ class Ceph:
             osd.kill()
         self.mgr.stop()
         self.mon.stop()
+        shutil.rmtree(self._sockets, ignore_errors=True)
 
     def metrics(self) -> str:
         """The manager's page as it is now."""
@@ -158,6 +169,11 @@ class Ceph:
     def add_image(self, image: str, mebibytes: int = 64) -> None:
         """Makes a volume in the pool. Without locks: a client that was killed keeps nobody waiting."""
         self._run("rbd", "create", f"{POOL}/{image}", f"--size={mebibytes}M", "--image-feature=layering")
+
+    def write_once(self, image: str, kibibytes: int = 512) -> None:
+        """Writes so much in blocks of 4 KiB and closes the volume: what a client that was killed had open stays so."""
+        words = ("--io-type=write", "--io-size=4K", f"--io-total={kibibytes}K", "--io-pattern=rand")
+        self._run("rbd", "bench", f"{POOL}/{image}", *words)
 
     def remove_image(self, image: str) -> None:
         """Deletes a volume. Nobody may have it open."""
@@ -234,7 +250,8 @@ class Ceph:
             (self._place.folder / name).mkdir(parents=True)
         fsid = str(uuid.uuid4())
         v2, v1 = self._place.port("mon-v2"), self._place.port("mon-v1")
-        text = _CONFIGURATION.format(fsid=fsid, v2=v2, v1=v1, folder=self._place.folder, osds=OSDS)
+        folders = {"folder": self._place.folder, "sockets": self._sockets}
+        text = _CONFIGURATION.format(fsid=fsid, v2=v2, v1=v1, osds=OSDS, **folders)
         self._place.write(self.configuration.name, text)
         map_file = str(self._place.folder / "monmap")
         addresses = f"[v2:127.0.0.1:{v2},v1:127.0.0.1:{v1}]"

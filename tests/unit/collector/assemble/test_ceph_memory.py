@@ -26,7 +26,7 @@ def remembered(*pages: Page, every: float = 5.0) -> CephMemory:
 
 
 def from_two_pages(looks: Iterable[tuple[int, int, int, int]], every: float = 5.0) -> CephMemory:
-    """Looks at a cluster since Reef: (the manager's round, writes of image a, writes and what is in flight at osd.0)."""
+    """A cluster since Reef: (round of the manager, writes of image a, writes and what is in flight at osd.0) a look."""
     memory = CephMemory(window_seconds=60.0, stall_seconds=10.0)
     for number, (round_number, image, osd, in_flight) in enumerate(looks):
         manager = Page(round_number, images={"a": Image(image, image * 1e7)}, more=(UP,)).text
@@ -215,7 +215,7 @@ def test_a_paused_cluster_has_nothing_in_flight_and_those_who_worked_wait() -> N
 
 def test_a_deleted_image_leaves_nothing_behind_pain_26() -> None:
     pages = [replace(working(50 * n), images={"a": Image(n), "b": Image(9 * n)}) for n in range(4)]
-    gone = [replace(working(500 + n), images={"a": Image(10 + n)}) for n in range(14)]
+    gone = [replace(working(500 + n), images={"a": Image(10 + n)}) for n in range(2)]
     memory = remembered(*pages, *gone)
     state = state_of(memory)
     assert [image.image for image in state.readings.images] == [A]

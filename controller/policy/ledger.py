@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -50,7 +49,7 @@ class Ledger:
         return replace(self, changes=tuple(change for change in self.changes if change.id not in gone))
 
     def confirmed(
-        self, keys: Iterable[FindingKey], now: float, memory_seconds: float, enough: int = sys.maxsize
+        self, keys: Iterable[FindingKey], now: float, memory_seconds: float, enough: int | None = None
     ) -> Ledger:
         """Count one more tick for findings seen now; the others start from nothing, and it is noted that they went.
 
@@ -64,7 +63,9 @@ class Ledger:
             key: (*self.vanished.get(key, ()), *((now,) if key in went else ())) for key in {*self.vanished, *went}
         }
         recent = {key: tuple(at for at in times if now - at < memory_seconds) for key, times in moments.items()}
-        counts = {key: min(self.confirmations.get(key, 0) + 1, enough) for key in seen}
+        counts = {key: self.confirmations.get(key, 0) + 1 for key in seen}
+        if enough is not None:
+            counts = {key: min(count, enough) for key, count in counts.items()}
         vanished = {key: times for key, times in recent.items() if times}
         if counts == self.confirmations and vanished == self.vanished:
             return self

@@ -149,7 +149,8 @@ def within_change_budgets(proposal: Proposal, at: Circumstances) -> Refusal | No
     tenants = used.tenants_this_hour | {proposal.finding.tenant}
     if len(tenants) > budgets.tenants_per_hour:
         return Refusal(
-            "BUDGET_TENANTS", f"{len(tenants)} tenants within an hour; the budget is {budgets.tenants_per_hour}."
+            "BUDGET_TENANTS",
+            f"{counted(len(tenants), 'tenant')} within an hour; the budget is {budgets.tenants_per_hour}.",
         )
     return None
 
@@ -160,7 +161,8 @@ def within_eviction_budgets(proposal: Proposal, at: Circumstances) -> Refusal | 
     evictions = used.added_evictions_today + len(proposal.forecast.evicted)
     if evictions > budgets.added_evictions_per_day:
         return Refusal(
-            "BUDGET_EVICTIONS", f"{evictions} evictions today; the budget is {budgets.added_evictions_per_day}."
+            "BUDGET_EVICTIONS",
+            f"{counted(evictions, 'eviction')} today; the budget is {budgets.added_evictions_per_day}.",
         )
     lost = used.added_lost_gpu_hours_today + proposal.forecast.lost_gpu_hours
     if lost > budgets.added_lost_gpu_hours_per_day:

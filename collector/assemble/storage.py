@@ -6,7 +6,7 @@ machines, other clusters) belong to nobody here, and how much of all I/O that is
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -15,7 +15,7 @@ from typing import Final
 
 from collector.assemble.ceph_memory import CephState
 from collector.assemble.ceph_progress import Worst
-from collector.model.objects import CephVolume, FsVolume, RbdVolume
+from collector.model.objects import CephClient, CephVolume, FsVolume, RbdVolume
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.tenancy import UNASSIGNED, ObjectiveKind, Tenant
 from collector.parse.ceph import ImageReading, Transfer
@@ -41,9 +41,8 @@ class TenantStorage:
     worst: Worst = field(default_factory=Worst)
     read_burstiness: Reading[float] = Unknown("not watched")
     write_burstiness: Reading[float] = Unknown("not watched")
-    measured: int = 0
-    """Volumes whose I/O Ceph counts."""
-    unmeasured: int = 0
+    volumes: Mapping[tuple[CephClient, bool], int] = field(default_factory=dict)
+    """(what does their I/O, whether Ceph counts it) → volumes."""
 
     @property
     def read_latency_seconds(self) -> Reading[float]:
@@ -88,26 +87,26 @@ def tenant_storage(
     state: CephState, volumes: Iterable[CephVolume], owners: Mapping[str, str]
 ) -> tuple[TenantStorage, ...]:
     """The storage of each tenant that has a bound volume. `owners`: namespace → tenant."""
-    images: defaultdict[str, set[RbdImage]] = defaultdict(set)
-    subvolumes: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    images: defaultdict[str, dict[RbdImage, CephClient]] = defaultdict(dict)
+    subvolumes: defaultdict[str, Counter[tuple[CephClient, bool]]] = defaultdict(Counter)
     for volume in volumes:
         tenant = owners.get(volume.claim_namespace, UNASSIGNED)
         if isinstance(volume, FsVolume):
-            subvolumes[tenant].add((volume.filesystem, volume.subvolume or volume.name))
+            subvolumes[tenant][volume.client, False] += 1
         else:
-            images[tenant].add(RbdImage(*volume.image))
+            images[tenant][RbdImage(*volume.image)] = volume.client
     readings = {reading.image: reading for reading in state.readings.images}
     found = [_on_images(state, tenant, own, readings) for tenant, own in images.items()]
     nothing = Unknown(NOT_PER_SUBVOLUME)
     found += [
-        TenantStorage(tenant, nothing, nothing, nothing, CEPHFS, Worst(), nothing, nothing, unmeasured=len(own))
+        TenantStorage(tenant, nothing, nothing, nothing, CEPHFS, Worst(), nothing, nothing, own)
         for tenant, own in subvolumes.items()
     ]
     return tuple(sorted(found, key=lambda one: (one.tenant, one.storage)))
 
 
 def _on_images(
-    state: CephState, tenant: str, own: set[RbdImage], readings: Mapping[RbdImage, ImageReading]
+    state: CephState, tenant: str, own: Mapping[RbdImage, CephClient], readings: Mapping[RbdImage, ImageReading]
 ) -> TenantStorage:
     counted = [readings[image] for image in sorted(own) if image in readings]
     worsts = (state.worst_images[image] for image in own if image in state.worst_images)
@@ -115,12 +114,11 @@ def _on_images(
         tenant=tenant,
         read=_summed(one.read for one in counted),
         write=_summed(one.write for one in counted),
-        stalled=Known(not own.isdisjoint(state.waiting_images)),
+        stalled=Known(not own.keys().isdisjoint(state.waiting_images)),
         worst=reduce(Worst.or_worse, worsts, Worst()),
         read_burstiness=state.bursts.burstiness(own, "read"),
         write_burstiness=state.bursts.burstiness(own, "write"),
-        measured=len(counted),
-        unmeasured=len(own) - len(counted),
+        volumes=Counter((client, image in readings) for image, client in own.items()),
     )
 
 

@@ -120,8 +120,8 @@ STORAGE: Final = (
     _gauge(
         "trimtab_storage_bound_volumes",
         Unit.VOLUMES,
-        (*_TENANT_STORAGE, "measured"),
-        "Volumes on Ceph that claims of the tenant are bound to, by whether Ceph counts their I/O.",
+        (*_TENANT_STORAGE, "client", "measured"),
+        "Volumes on Ceph that claims of the tenant are bound to, by what does their I/O and whether Ceph counts it.",
         "of a subvolume of CephFS Ceph counts none: such a tenant's storage is unknown, not idle",
     ),
     _gauge(

@@ -163,13 +163,12 @@ def _tenant_families(state: CephState, published: Published) -> Iterator[Family]
     tenants = tenant_storage(state, volumes, owners)
     for name, value in _OF_TENANTS.items():
         yield family(name, _known(((cluster, one.tenant, one.storage), value(one)) for one in tenants))
-    counts = ((one, {"yes": one.measured, "no": one.unmeasured}) for one in tenants)
     yield family(
         "trimtab_storage_bound_volumes",
         (
-            ((cluster, one.tenant, one.storage, measured), float(count))
-            for one, by in counts
-            for measured, count in by.items()
+            ((cluster, one.tenant, one.storage, client.value, "yes" if measured else "no"), float(count))
+            for one in tenants
+            for (client, measured), count in sorted(one.volumes.items())
         ),
     )
     yield family("trimtab_storage_unattributed_ratio", _known((((cluster,), unattributed_ratio(state, volumes)),)))

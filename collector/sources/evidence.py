@@ -80,6 +80,7 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
             for tenant in (*storage.causes, *fabric.causes)
         },
         suspected=fabric.suspected,
+        storage=storage.uses,
         not_ruled_out={
             kind: reason
             for kind, reason in ((OtherKind.CEPH, storage.unseen), (OtherKind.RDMA, fabric.unseen))

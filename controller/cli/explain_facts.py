@@ -12,7 +12,7 @@ from collector.assemble.never import never_start
 from collector.model.objects import ClusterQueue
 from collector.model.quantities import counted, format_duration
 from collector.model.reading import Unknown
-from collector.model.snapshot import Lie, PoolState, TenantPool, WaitingName, Work, WorkPhase
+from collector.model.snapshot import Lie, PoolState, TenantPool, UseTold, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Engine, Tenant
 from controller.cli.not_known import OF_GPUS, unseen
 from controller.cli.view import View
@@ -43,6 +43,8 @@ class WorkFacts:
     """Most borrowed first."""
     help: tuple[str, ...]
     lies: tuple[Lie, ...]
+    storage: tuple[str, ...] = ()
+    """How it uses each of its claims that moves much, a sentence each."""
     history: tuple[Transition, ...] = ()
     """What happened to it so far, where a history is kept."""
 
@@ -59,6 +61,7 @@ class TenantFacts:
     idle: int
     unread: int
     lies: tuple[Lie, ...]
+    storage: tuple[UseTold, ...] = ()
 
 
 def work_facts(view: View, work: Work) -> WorkFacts:
@@ -79,6 +82,7 @@ def work_facts(view: View, work: Work) -> WorkFacts:
         holders=_holders(view, work.pool) if hopes else (),
         help=tuple(_help(view, work, own)) if hopes else (),
         lies=_lies_about(view, work.tenant, work.pool),
+        storage=tuple(_claims(view, work)),
     )
 
 
@@ -96,7 +100,18 @@ def tenant_facts(view: View, tenant: Tenant) -> TenantFacts:
         idle=sum(one.idle for one in held),
         unread=sum(one.unknown for one in held),
         lies=_lies_about(view, tenant.name, None),
+        storage=view.storage.tenants.get(tenant.name, ()),
     )
+
+
+def _claims(view: View, work: Work) -> Iterator[str]:
+    """Claims of its pods."""
+    pods = (pod for pod in view.picture.pods.values() if pod.namespace == work.namespace)
+    own = [pod for pod in pods if work.name in (pod.name, pod.owner and pod.owner.name, pod.group)]
+    for claim in sorted({claim for pod in own for claim in pod.claims}):
+        sentence = view.storage.volumes.get((work.namespace, claim))
+        if sentence is not None:
+            yield f"{claim}: {sentence}"
 
 
 def _state(view: View, work: Work) -> str:

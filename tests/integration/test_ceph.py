@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 import pytest
 
@@ -23,9 +24,10 @@ from collector.exporter.health import Health
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Unknown
 from collector.parse.ceph_names import RbdImage
+from collector.parse.exposition import parse_exposition
 from collector.sources.ceph_admin import CephAdmin
 from collector.sources.scrape import Scraper
-from controller.demo.processes import NotInTime
+from controller.demo.processes import NotInTime, wait_until
 from tests.testbed import Testbed
 from tests.testbed.ceph import Ceph
 from tests.testbed.disk_throttle import NoThrottle
@@ -181,16 +183,25 @@ def test_a_paused_cluster_is_a_stall_of_those_who_worked_without_any_slow_operat
 
 def test_recovery_is_told_as_such_and_over_when_it_is(watched: Watched) -> None:
     watched.until(is_quick, "a quick image before")
-    watched.ceph.ceph("osd", "out", "0")  # each of its placement groups finds a place anew once it is back
-    watched.ceph.ceph("osd", "set", "norecover")
+    watched.ceph.ceph("osd", "set", "norecover")  # else it may be over before anybody looks
+    watched.ceph.freeze_osd(2)
     try:
-        watched.ceph.ceph("osd", "in", "0")
+        watched.ceph.ceph("osd", "down", "2")
+        wait_until(lambda: "ceph_pg_undersized" in _above_zero(watched.ceph.metrics()), "osd.2 to be left out")
+        looks = count()
+        state = watched.until(lambda it: next(looks) >= 4, "writes that osd.2 does not see")
+        assert disturbances(state)[Kind.DOWN] == Known(Disturbance(Kind.DOWN, Scope.OSD, "osd.2"))
+        watched.ceph.thaw_osd(2)
         state = watched.until(_recovers, "recovery to be seen")
         assert disturbances(state)[Kind.RECOVERY] == Known(Disturbance(Kind.RECOVERY, Scope.CLUSTER), state.age_seconds)
     finally:
-        watched.ceph.ceph("osd", "in", "0")
+        watched.ceph.thaw_osd(2)
         watched.ceph.ceph("osd", "unset", "norecover")
     watched.until(lambda it: not _recovers(it), "recovery to be over")
+
+
+def _above_zero(page: str) -> set[str]:
+    return {sample.name for sample in parse_exposition(page).samples if sample.value > 0}
 
 
 def _recovers(state: CephState) -> bool:

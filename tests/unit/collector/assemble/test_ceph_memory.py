@@ -213,7 +213,7 @@ def test_a_paused_cluster_has_nothing_in_flight_and_those_who_worked_wait() -> N
     assert again.waiting_images == frozenset()
 
 
-def test_a_deleted_image_leaves_nothing_behind_pain_26() -> None:
+def test_a_deleted_image_leaves_nothing_behind() -> None:
     pages = [replace(working(50 * n), images={"a": Image(n), "b": Image(9 * n)}) for n in range(4)]
     gone = [replace(working(500 + n), images={"a": Image(10 + n)}) for n in range(2)]
     memory = remembered(*pages, *gone)
@@ -224,7 +224,7 @@ def test_a_deleted_image_leaves_nothing_behind_pain_26() -> None:
     assert B not in state.worst_images
 
 
-def test_a_deleted_image_that_the_manager_still_repeats_neither_waits_nor_moves_pain_26() -> None:
+def test_a_deleted_image_that_the_manager_still_repeats_neither_waits_nor_moves() -> None:
     pages = [replace(working(50 * n), images={"a": Image(9 * n), "b": Image(9 * min(n, 4))}) for n in range(20)]
     state = state_of(remembered(*pages))
     assert B not in state.waiting_images

@@ -10,7 +10,7 @@ from collector.assemble.ceph_memory import CephState
 from collector.assemble.osd_blame import OsdFacts, blamed
 from collector.assemble.storage import limit_seconds, pool_latency_seconds, tenant_storage, unattributed_ratio
 from collector.assemble.storage_trouble import VolumeFacts, storage_trouble
-from collector.model.objects import FsVolume, RbdVolume
+from collector.model.objects import CephClient, FsVolume, RbdVolume
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.tenancy import Objective, ObjectiveKind, Tenant
 from collector.parse.ceph import ceph_readings
@@ -142,9 +142,9 @@ def test_a_disk_is_blamed_by_comparison_with_its_peers(commits: dict[str, float 
 def test_volumes_on_cephfs_are_their_tenants_and_unknown_not_idle() -> None:
     home = FsVolume("pv-home", "nlp", "home", "shared", "csi-vol-1")
     nlp, vision = tenant_storage(state(), [volume("a", "vision-train"), home], OWNERS)
-    assert (nlp.tenant, nlp.storage, nlp.measured, nlp.unmeasured) == ("nlp", "cephfs", 0, 1)
+    assert (nlp.tenant, nlp.storage, nlp.volumes) == ("nlp", "cephfs", {(CephClient.UNKNOWN, False): 1})
     assert nlp.write == nlp.stalled == Unknown("Ceph counts no I/O per subvolume of CephFS")
-    assert (vision.storage, vision.measured, vision.unmeasured) == ("rbd", 1, 0)
+    assert (vision.storage, vision.volumes) == ("rbd", {(CephClient.UNKNOWN, True): 1})
 
 
 def test_the_share_of_all_io_that_no_volume_names_is_told() -> None:

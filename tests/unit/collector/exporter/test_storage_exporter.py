@@ -135,10 +135,8 @@ def test_what_ceph_does_not_count_is_told_as_such_and_has_no_value() -> None:
         cluster.reads(busy(writes))
     found = cluster.exported()
     assert found["trimtab_storage_bound_volumes"] == {
-        ("c1", "vision", "cephfs", "yes"): 0.0,
-        ("c1", "vision", "cephfs", "no"): 1.0,
-        ("c1", "vision", "rbd", "yes"): 1.0,
-        ("c1", "vision", "rbd", "no"): 0.0,
+        ("c1", "vision", "cephfs", "unknown", "no"): 1.0,
+        ("c1", "vision", "rbd", "krbd", "yes"): 1.0,
     }
     assert ("c1", "vision", "cephfs") not in found["trimtab_storage_stalled"]
 

@@ -103,3 +103,27 @@ def test_a_flag_that_stops_all_clients_is_told_before_any_disk() -> None:
 def test_a_disturbance_that_does_not_go_on_or_that_nobody_here_knows_is_not_told() -> None:
     nothing = (disturbed("recovery", "none", value=0.0), disturbed("gremlins", "osd"), disturbed("scrub", "galaxy"))
     assert told(*nothing).startswith("Ceph: no OSD stands out;")
+
+
+def test_how_each_tenant_uses_its_storage_is_told_with_advice() -> None:
+    rates = [
+        about("nlp", f"{way}_{what}_per_second", value)
+        for way, what, value in (
+            ("read", "operations", 900.0),
+            ("write", "operations", 100.0),
+            ("read", "bytes", 900 * 4096.0),
+            ("write", "bytes", 100 * 4096.0),
+        )
+    ]
+    volumes = about("nlp", "bound_volumes", 2.0, client="krbd", measured="yes")
+    (used,) = storage_evidence([read(), *rates, volumes], SITE, NOW, 90.0).uses["nlp"]
+    assert used.pattern.startswith("1000 operations/s on rbd, 90% reads, 4 KiB a read, 4 KiB a write; order unknown")
+    (told,) = used.advice
+    assert told.startswith("It reads in small pieces")
+
+
+def test_a_tenant_on_cephfs_is_unknown_and_not_idle() -> None:
+    volumes = about("nlp", "bound_volumes", 2.0, storage="cephfs", client="unknown", measured="no")
+    (used,) = storage_evidence([read(), volumes], SITE, NOW, 90.0).uses["nlp"]
+    assert used.pattern == "What it reads and writes on cephfs is unknown: Ceph counts nothing of it."
+    assert used.advice == ("2 of its volumes on cephfs are not measured: Ceph counts no I/O per subvolume.",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from collector.catalogue.exported_strays import STRAYS
+from collector.catalogue.exported_troubles import TROUBLES
 from collector.catalogue.metric import Kind, Metric, Source, Unit
 
 _QUEUE: Final = ("cluster", "tenant", "tier", "queue")
@@ -378,4 +379,4 @@ BLINDNESS: Final = (
 )
 """Of each device of each source, by both roles of the collector."""
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *STORAGE, *FABRIC, *COLLECTOR, *BLINDNESS)
+EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *TROUBLES, *STORAGE, *FABRIC, *COLLECTOR, *BLINDNESS)

@@ -50,6 +50,7 @@ class Unit(StrEnum):
     PERCENT = "percent, 0-100"
     MEBIBYTES = "MiB"
     WATTS = "watts"
+    HERTZ = "hertz"
     CELSIUS = "celsius"
     CODE = "code"
     NUMBER = "a number of what the name says"
@@ -108,6 +109,7 @@ class Metric:
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
+GPU_TROUBLES: Final = ("hung", "suspected", "straggling", "unjudged", "sick", "lost", "throttled")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
@@ -156,6 +158,13 @@ LABELS: Final = {
         Label("interface", "network interface of an RDMA device", "interfaces of one device"),
         Label("priority", "priority of Ethernet, 0 to 7; empty: the whole interface", "eight priorities"),
         Label("trouble", "what counters of an RDMA port mean together", "a closed set", TROUBLES),
+        Label(
+            "gpu_trouble",
+            "hung, suspected (of hanging), straggling: whole gangs; unjudged: gangs that can not be told; sick, lost, "
+            "throttled: single GPUs",
+            "a closed set",
+            GPU_TROUBLES,
+        ),
         Label("via", "who read the accelerator: an exporter, or nvml; aggregate `max without (via)` first", _CODE),
         Label("link_layer", "InfiniBand or Ethernet, where it is told", "a closed set", ("InfiniBand", "Ethernet")),
         Label("tool", "perftest or ucx", "a closed set", ("perftest", "ucx")),

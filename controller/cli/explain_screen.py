@@ -29,6 +29,9 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
     yield Text.assemble((f"{work.title}", "bold"), f"  {work.kind}, tenant {work.tenant}, {_shape(work)}")
     yield Text(f"{_clock(work)}\n", style="bold red" if work.overdue else "")
     yield section("Why", Text(facts.why))
+    yield from _troubles(facts.troubles)
+    if facts.not_judged:
+        yield section("Whether it hangs is not known", Text(facts.not_judged))
     if facts.queue_length:
         place = f"Place {len(facts.ahead) + 1} of {facts.queue_length} in its queue"
         yield section(place, Text(facts.order), *_ahead(facts.ahead))
@@ -56,6 +59,7 @@ def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     yield section("GPUs", _states(facts.states, view) if facts.states else Text(_no_states(view)))
     if facts.idle or facts.unread:
         yield section("Use", Text(_use(facts)))
+    yield from _troubles(facts.troubles)
     if tenant.objectives:
         shown = table(left("OBJECTIVE"), left("KIND"), right("TARGET"), right("WINDOW"))
         for one in tenant.objectives:
@@ -81,6 +85,13 @@ def change_screen(change: Change) -> Iterator[RenderableType]:
         told = [change.verdict_reason, f"On its way back: {change.return_reason}" if change.return_reason else ""]
         yield section("What came of it", *(Text(line) for line in told if line))
     yield section("To undo it", Text(f"{change.inverse} (trimtab revert {change.id})"))
+
+
+def _troubles(sentences: tuple[str, ...]) -> Iterator[RenderableType]:
+    if sentences:
+        lines = [Text(f"· {sentence}.") for sentence in sentences[:_MOST]]
+        more = [Text(f"· and {len(sentences) - _MOST} more")] if len(sentences) > _MOST else []
+        yield section("What is wrong with its GPUs", *lines, *more)
 
 
 def _shape(work: Work) -> str:

@@ -15,6 +15,7 @@ class Kind(StrEnum):
 
     COUNTER = "counter"
     GAUGE = "gauge"
+    HISTOGRAM = "histogram"
     INFO = "info"
     """A gauge that is always 1; its labels are the message, and joins use them."""
 
@@ -120,6 +121,7 @@ LABELS: Final = {
         Label("cluster", "the cluster's name in the Site; never joined without it", "clusters"),
         Label("named", "the cluster that a scrape means, also one that gives no name", "clusters"),
         Label("tenant", "name of the Tenant document, or `unassigned`", _TENANT),
+        Label("by", "tenant whose work took the place of the victim's; empty where nobody can tell", _TENANT),
         Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
         Label("tier", "name of the tier", "tiers in the Policy"),
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble_seen
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.eviction_costs import EvictionCosts
 from collector.assemble.gang_devices import GpuTroubles, device_troubles, gang_signs
 from collector.assemble.gang_signs import GangMemory
 from collector.assemble.gangs import Seen
@@ -60,6 +61,7 @@ class ClusterRole:
     published: Published
     history: History | None = None
     """Where the changes of state are kept; None: nowhere."""
+    costs: EvictionCosts = field(default_factory=EvictionCosts)
     gangs: GangMemory = field(default_factory=GangMemory)
 
     def __post_init__(self) -> None:
@@ -77,6 +79,7 @@ class ClusterRole:
         uses = gpu_use(picture, snapshot, devices, now)
         snapshot = with_idle_held(snapshot, uses)
         if unreadable.isdisjoint(OF_WORK):
+            self.costs = self.costs.advance(seen, clocks, now)
             self.clocks = clocks  # else work that is only unseen would count as gone
             if self.history is not None and picture.age_seconds <= STALE_PICTURE_SECONDS:
                 self.history.look(seen, clocks, {name: one.total for name, one in snapshot.pools.items()}, now)
@@ -85,6 +88,7 @@ class ClusterRole:
             cluster=site.cluster,
             snapshot=snapshot,
             clocks=self.clocks,
+            costs=self.costs,
             queues=_local_queues(picture, snapshot),
             uses=uses,
             troubles=self._troubles(snapshot, devices, now) if unreadable.isdisjoint(OF_WORK) else None,

@@ -15,9 +15,11 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.eviction_costs import EvictionCosts
 from collector.assemble.gang_devices import GpuTroubles
 from collector.assemble.gangs import queue_key
 from collector.assemble.idle_held import GpuUse
+from collector.exporter.eviction_families import eviction_families
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
 from collector.exporter.health_families import blindness_families, collector_families
@@ -49,6 +51,7 @@ class Published:
     """Queues that exist now, also empty ones."""
     uses: Mapping[tuple[str, str], GpuUse] | None = None
     """(tenant, pool) → what its pods hold; None while that can not be read."""
+    costs: EvictionCosts = field(default_factory=EvictionCosts)
     troubles: GpuTroubles | None = None
     """Gangs that do not get on, GPUs that are not well; None while no GPU is read."""
     unreadable: frozenset[str] = frozenset()
@@ -114,6 +117,7 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
         if published.troubles is not None:
             yield from trouble_families(published.troubles, snapshot, cluster)
         yield from _queue_families(published, snapshot)
+        yield from eviction_families(published.costs, cluster)
 
 
 def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:

@@ -106,9 +106,19 @@ def _clock(work: Work) -> str:
     evicted = f", evicted {counted(work.evictions, 'time')}" + (
         f" (last by {work.evicted_by})" if work.evicted_by else ""
     )
+    if len(work.evictions_by) > 1 or sum(work.evictions_by.values()) not in (0, work.evictions):
+        evicted += f": {_evictors(work)}"
     name = f": {work.waiting.value}" if work.waiting else ""
     return f"{work.phase.value}, {verb} {waited} ({limit}, size {work.size.value}){name}" + (
         evicted if work.evictions else ""
+    )
+
+
+def _evictors(work: Work) -> str:
+    told = sorted(work.evictions_by.items(), key=lambda item: (-item[1], item[0]))
+    unknown = work.evictions - sum(count for _, count in told)
+    return ", ".join(
+        [f"{count} by {tenant}" for tenant, count in told] + ([f"{unknown} by an unknown"] if unknown > 0 else [])
     )
 
 

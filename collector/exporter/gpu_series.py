@@ -40,7 +40,8 @@ class GpuSeries:
         now = self._clock()
         try:
             self._traffic = (now, read_traffic(self._prometheus, self._cluster))
-            found = read_latest(self._prometheus, self._cluster) if gpus else ()
+            window = self._memory.window_seconds
+            found = read_latest(self._prometheus, self._cluster, window) if gpus else ()
         except SourceError as error:
             self._health.error(SOURCE, "", "unreadable")
             return {"": f"Prometheus at {self._prometheus.url} did not answer: {error.message}"}

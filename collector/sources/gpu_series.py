@@ -7,13 +7,15 @@ last value of each, for who remembers them, or what one look at a whole window c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from collector.assemble.frozen import FROZEN_WINDOWS
 from collector.assemble.gpu_ledger import Devices
 from collector.catalogue import accelerators as names
 from collector.catalogue.spelling import Vocabulary
 from collector.catalogue.spellings.index import ACCELERATOR_VOCABULARIES, names_of
+from collector.catalogue.spellings.nvidia import DCGM
 from collector.catalogue.spellings.own import OWN
 from collector.model.accelerator import GpuReading
 from collector.model.reading import Known, Reading, Unknown
@@ -32,17 +34,21 @@ _TARGET: Final = ("cluster", "job", "instance")
 _ACTIVITY: Final = (names.ACTIVE, names.MULTIPROCESSOR, names.UTILIZATION)
 _SIGNS: Final = (names.TENSOR, names.MEMORY_ACTIVE, names.POWER, names.CLOCK)
 _NOW: Final = (names.POWER_LIMIT, names.THROTTLE, names.HEALTH, names.LAST_ERROR, names.ERRORS, names.RECENT_ERRORS)
+_ENERGY: Final = names_of(DCGM, names.ENERGY)[0]
+_LEAST_LOOKS: Final = 4
+"""With fewer samples of a page nobody can tell that it stands still."""
 _ALL: Final = (*_ACTIVITY, *_SIGNS, *_NOW, names.MEMORY_USED, names.THROTTLED)
 
 
-def read_latest(prometheus: Prometheus, cluster: str) -> tuple[GpuReading, ...]:
+def read_latest(prometheus: Prometheus, cluster: str, window_seconds: float) -> tuple[GpuReading, ...]:
     """Every GPU as Prometheus last saw it, of series that name this cluster or none. Raises SourceError."""
     matcher = f"{{cluster=~{quoted('|' + cluster)}}}"
 
     def of_now(name: str) -> str:
         return f"{name}{matcher} and (timestamp({name}{matcher}) > time() - {FRESH_SECONDS:g})"
 
-    return _readings(_asked(prometheus, present_names(prometheus, _ALL), of_now))
+    samples = list(_asked(prometheus, present_names(prometheus, _ALL), of_now))
+    return _readings(samples, _frozen_pages(prometheus, window_seconds))
 
 
 def read_devices(prometheus: Prometheus, window_seconds: float) -> Devices:
@@ -66,13 +72,16 @@ def read_devices(prometheus: Prometheus, window_seconds: float) -> Devices:
         busy = _asked(prometheus, present & _spelled(*_ACTIVITY), whole("min_over_time"))
         signs = [*now, *busy, *_asked(prometheus, present & _spelled(*_SIGNS), whole("max_over_time"))]
         traffic = read_traffic(prometheus, None)
+        frozen = _frozen_pages(prometheus, window_seconds)
     except SourceError as error:
         return Devices(Unknown(f"Prometheus at {prometheus.url} did not answer: {error.message}"), window_seconds)
-    found = _readings(use)
+    found = _readings(use, frozen)
     readings: Reading[tuple[GpuReading, ...]] = Known(found)
     if not found:
-        readings = Unknown(f"Prometheus at {prometheus.url} has no series of a GPU exporter")
-    return Devices(readings, window_seconds, _readings(signs), traffic)
+        repeats = f"every exporter of GPUs that Prometheus at {prometheus.url} scrapes repeats the same values"
+        none = f"Prometheus at {prometheus.url} has no series of a GPU exporter"
+        readings = Unknown(repeats if use else none)
+    return Devices(readings, window_seconds, _readings(signs, frozen), traffic)
 
 
 def present_names(prometheus: Prometheus, ours: Iterable[str]) -> frozenset[str]:
@@ -98,14 +107,26 @@ def _asked(prometheus: Prometheus, present: Iterable[str], query: Callable[[str]
             yield Sample(name, one.labels, one.value)
 
 
-def _readings(samples: Iterable[Sample]) -> tuple[GpuReading, ...]:
-    pages = _by_target(samples)
-    return merge_gpu_readings(*(gpu_readings(Exposition(tuple(one)), vocabularies=_VOCABULARIES) for one in pages))
+def _frozen_pages(prometheus: Prometheus, window_seconds: float) -> frozenset[tuple[str, ...]]:
+    """The pages on which no counter of energy moved although it was read again and again."""
+    energy = f"{_ENERGY}[{max(1, round(FROZEN_WINDOWS * window_seconds))}s]"
+    by = f"by ({', '.join(_TARGET)})"
+    query = f"(sum {by} (changes({energy})) == 0) and (min {by} (count_over_time({energy})) >= {_LEAST_LOOKS})"
+    return frozenset(_target(one.labels) for one in prometheus.instant(query))
 
 
-def _by_target(samples: Iterable[Sample]) -> Iterable[list[Sample]]:
+def _readings(samples: Iterable[Sample], frozen: frozenset[tuple[str, ...]]) -> tuple[GpuReading, ...]:
+    alive = [Exposition(tuple(page)) for target, page in _by_target(samples).items() if target not in frozen]
+    return merge_gpu_readings(*(gpu_readings(page, vocabularies=_VOCABULARIES) for page in alive))
+
+
+def _target(labels: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(labels.get(label, "") for label in _TARGET)
+
+
+def _by_target(samples: Iterable[Sample]) -> Mapping[tuple[str, ...], list[Sample]]:
     """What each scraped page said. One page may have had its labels renamed by Prometheus, and another not."""
     pages: dict[tuple[str, ...], list[Sample]] = defaultdict(list)
     for sample in samples:
-        pages[tuple(sample.labels.get(label, "") for label in _TARGET)].append(sample)
-    return pages.values()
+        pages[_target(sample.labels)].append(sample)
+    return pages

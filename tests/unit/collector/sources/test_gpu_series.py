@@ -94,7 +94,7 @@ def test_the_last_values_are_asked_for_in_this_cluster_and_only_fresh_ones() -> 
     name = f"nvidia_smi_utilization_gpu_ratio{matcher}"
     query = f"{name} and (timestamp({name}) > time() - 150)"
     prometheus = _Answers({query: 0.5}, {"uuid": "GPU-1", "node": "n1"})
-    (gpu,) = read_latest(prometheus, "here")
+    (gpu,) = read_latest(prometheus, "here", 600.0)
     assert (gpu.uuid, gpu.node, gpu.utilization_ratio) == ("GPU-1", "n1", Known(0.5))
 
 
@@ -115,7 +115,7 @@ def test_what_our_node_role_exports_is_read_back() -> None:
         "via": "nvml",
     }
     answers = {fresh("trimtab_accelerator_active_ratio"): 0.25, fresh("trimtab_accelerator_health"): 0.0}
-    (gpu,) = read_latest(_Answers(answers, labels), "here")
+    (gpu,) = read_latest(_Answers(answers, labels), "here", 600.0)
     assert (gpu.node, gpu.activity_ratio, gpu.health) == ("n1", Known(0.25), Known(0.0))
     assert [(holder.namespace, holder.pod) for holder in gpu.holders] == [("vision", "train-0")]
 
@@ -128,3 +128,13 @@ def test_no_series_is_unknown_and_not_an_empty_cluster() -> None:
 def test_an_answer_that_does_not_come_is_the_reason() -> None:
     found = read_devices(_Answers(Unreachable("GET", "/", "connection refused")), 600.0)
     assert found.readings == Unknown("Prometheus at http://prometheus.test did not answer: connection refused")
+
+
+def test_an_exporter_that_serves_the_same_energy_again_and_again_is_frozen_and_its_values_are_not_believed() -> None:
+    energy, by = "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[300s]", "by (cluster, job, instance)"
+    frozen = f"(sum {by} (changes({energy})) == 0) and (min {by} (count_over_time({energy})) >= 4)"
+    found = read_devices(_Answers({ACTIVITY: 0.7, frozen: 0.0}), 600.0)
+    assert found.readings == Unknown(
+        "every exporter of GPUs that Prometheus at http://prometheus.test scrapes repeats the same values"
+    )
+    assert found.latest == (), "what stands still would look like a hang"

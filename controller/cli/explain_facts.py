@@ -43,6 +43,10 @@ class WorkFacts:
     """Most borrowed first."""
     help: tuple[str, ...]
     lies: tuple[Lie, ...]
+    troubles: tuple[str, ...] = ()
+    """What its gang and its GPUs suffer from."""
+    not_judged: str = ""
+    """Why it can not be told whether it hangs; "" where it can, and of what does not run."""
     storage: tuple[str, ...] = ()
     """How it uses each of its claims that moves much, a sentence each."""
     history: tuple[Transition, ...] = ()
@@ -61,6 +65,8 @@ class TenantFacts:
     idle: int
     unread: int
     lies: tuple[Lie, ...]
+    troubles: tuple[str, ...] = ()
+    """What its gangs and its GPUs suffer from."""
     storage: tuple[UseTold, ...] = ()
 
 
@@ -82,6 +88,8 @@ def work_facts(view: View, work: Work) -> WorkFacts:
         holders=_holders(view, work.pool) if hopes else (),
         help=tuple(_help(view, work, own)) if hopes else (),
         lies=_lies_about(view, work.tenant, work.pool),
+        troubles=_troubles_of(view, work),
+        not_judged=_not_judged(view, work),
         storage=tuple(_claims(view, work)),
     )
 
@@ -100,15 +108,33 @@ def tenant_facts(view: View, tenant: Tenant) -> TenantFacts:
         idle=sum(one.idle for one in held),
         unread=sum(one.unknown for one in held),
         lies=_lies_about(view, tenant.name, None),
+        troubles=(
+            *(one.cause.sentence for one in view.troubles.gangs if one.tenant == tenant.name),
+            *(one.sentence for one in view.troubles.devices if one.tenant == tenant.name),
+        ),
         storage=view.storage.tenants.get(tenant.name, ()),
     )
+
+
+def _troubles_of(view: View, work: Work) -> tuple[str, ...]:
+    pods = {f"{work.namespace}/{pod}" for pod in work.pod_names}
+    return (
+        *(one.cause.sentence for one in view.troubles.gangs if one.key == work.uid),
+        *(one.sentence for one in view.troubles.devices if one.holder in pods),
+    )
+
+
+def _not_judged(view: View, work: Work) -> str:
+    if view.devices.missing:
+        return ""
+    spins = (one.spins for one in view.troubles.unjudged if one.key == work.uid)
+    return next((one.reason for one in spins if isinstance(one, Unknown)), "")
 
 
 def _claims(view: View, work: Work) -> Iterator[str]:
     """Claims of its pods."""
     pods = (pod for pod in view.picture.pods.values() if pod.namespace == work.namespace)
-    own = [pod for pod in pods if work.name in (pod.name, pod.owner and pod.owner.name, pod.group)]
-    for claim in sorted({claim for pod in own for claim in pod.claims}):
+    for claim in sorted({claim for pod in pods if pod.name in work.pod_names for claim in pod.claims}):
         sentence = view.storage.volumes.get((work.namespace, claim))
         if sentence is not None:
             yield f"{claim}: {sentence}"

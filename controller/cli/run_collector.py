@@ -142,9 +142,7 @@ def run_collector(
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
-    With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes. With
-    --ceph-admin also for which OSD others wait, and limits of images.
-
+    With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait.
     With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and

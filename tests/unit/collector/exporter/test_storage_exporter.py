@@ -238,3 +238,12 @@ def test_a_page_that_is_served_again_is_no_success() -> None:
     cluster.now += 30
     cluster.pages.read()
     assert cluster.health.state().last_success_at == {"ceph": NOW + 5}
+
+
+def test_counters_that_an_upgrade_to_reef_has_moved_are_told_with_where_they_are() -> None:
+    cluster = Cluster()
+    moved = Page(0, images={"a": Image(5)}, more=('ceph_osd_up{ceph_daemon="osd.0"} 1',))
+    (told,) = cluster.reads(moved).values()
+    assert "ceph-exporter (port 9926)" in told
+    assert cluster.health.state().errors == {("ceph", "", "no_counters_of_osds"): 1}
+    assert isinstance(cluster.pages.state(cluster.now), Known), "what is on the page is read all the same"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from collector.model.fabric import QUANTILES, Edge, EdgeProbe
-from collector.model.reading import Known, Reading, Unknown, fresh
+from collector.model.reading import Known, Reading, Unknown, fresh, mapped
 from collector.model.snapshot import Snapshot, Work, WorkPhase
 from collector.model.tenancy import Objective, ObjectiveKind
 
@@ -31,6 +31,8 @@ class Usual:
 
     values: tuple[float, ...] = ()
     slow_in_a_row: int = 0
+    most: int = REMEMBERED_PROBES
+    """How many are remembered."""
 
     @property
     def baseline(self) -> Reading[float]:
@@ -39,13 +41,19 @@ class Usual:
             return Unknown(f"{len(self.values)} of the {LEAST_PROBES} probes that make a baseline")
         return Known(median(self.values))
 
+    @property
+    def spread(self) -> Reading[float]:
+        """The median of their distances from the baseline."""
+        baseline = self.baseline
+        return mapped(baseline, lambda middle: median(abs(value - middle) for value in self.values))
+
     def advance(self, latency_seconds: float) -> Usual:
         """With one more probe."""
         baseline = self.baseline
         if isinstance(baseline, Known) and latency_seconds > USUAL_BELOW_FACTOR * baseline.value:
             count = self.slow_in_a_row + 1
-            return replace(self, slow_in_a_row=count) if count < REMEMBERED_PROBES else Usual((latency_seconds,))
-        return Usual((*self.values, latency_seconds)[-REMEMBERED_PROBES:])
+            return replace(self, slow_in_a_row=count) if count < self.most else Usual((latency_seconds,), most=self.most)
+        return Usual((*self.values, latency_seconds)[-self.most :], most=self.most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,3 +161,29 @@ class LinkProbe:
     latency_seconds: Mapping[Quantity, Reading[float]]
     fault: str = ""
     """Why there is no latency, in one word of a small set; empty: there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkQuantity:
+    """One operation and quantile of one link, now and as it usually is; all in seconds."""
+
+    latest: Reading[float]
+    lasting: Reading[float]
+    """The better of the last two successes: one slow probe on a busy host is no slow network."""
+    usual: Reading[float]
+    spread: Reading[float]
+    """Median distance of its past probes from the usual."""
+    probes: int
+    """How many make the usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """What is known of one link."""
+
+    link: Link
+    at: float
+    """Epoch seconds of the last probe."""
+    fault: str
+    """Why the last probe brought nothing; empty: it did."""
+    quantities: Mapping[Quantity, LinkQuantity]

@@ -52,7 +52,9 @@ class Usual:
         baseline = self.baseline
         if isinstance(baseline, Known) and latency_seconds > USUAL_BELOW_FACTOR * baseline.value:
             count = self.slow_in_a_row + 1
-            return replace(self, slow_in_a_row=count) if count < self.most else Usual((latency_seconds,), most=self.most)
+            return (
+                replace(self, slow_in_a_row=count) if count < self.most else Usual((latency_seconds,), most=self.most)
+            )
         return Usual((*self.values, latency_seconds)[-self.most :], most=self.most)
 
 

@@ -1,8 +1,8 @@
 """Which NICs are probed against each other, and when: from the list of NICs and the number of the period alone. Pure.
 
-Within a rail the NICs stand in `degree / 2` rings, each in an order of its own that comes from their names: every NIC has
-two neighbours in each. One NIC more or less changes its own links and one of each ring, and nothing else, so a link is
-the same for weeks and can be measured against itself. Work for one period grows with the number of NICs.
+Within a rail the NICs stand in `degree / 2` rings, each in an order of its own that comes from their names: every NIC
+has two neighbours in each. One NIC more or less changes its own links and one of each ring, and nothing else, so a link
+is the same for weeks and can be measured against itself. Work for one period grows with the number of NICs.
 """
 
 from __future__ import annotations

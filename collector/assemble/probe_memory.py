@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from collector.assemble.fabric import Usual
 from collector.model.probing import Link, LinkProbe, LinkQuantity, LinkState, Quantity
 from collector.model.reading import Known, Reading, Unknown
+from collector.parse.probe_links import links_document, past_document, read_links, read_past
 
 REMEMBERED: Final = 432
 """Three days, at one in ten minutes."""
 FORGOTTEN_SECONDS: Final = 7 * 86400.0
+_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,36 @@ class ProbeMemory:
     def states(self) -> tuple[LinkState, ...]:
         """Every link as others may read it."""
         return tuple(_state(link, memory) for link, memory in sorted(self.links.items()))
+
+    def state_after(self, probe: LinkProbe) -> LinkState:
+        """The link of a probe; one that is not remembered, as it was busy, has only its fault."""
+        memory = self.links.get(probe.link)
+        if memory is None or memory.last != probe:
+            return LinkState(probe.link, probe.at, probe.fault, {})
+        return _state(probe.link, memory)
+
+
+def memory_document(memory: ProbeMemory) -> dict[str, Any]:
+    """Everything, to be kept over a restart, as JSON values."""
+    entries = links_document(memory.states())
+    for entry, (_, one) in zip(entries, sorted(memory.links.items()), strict=True):
+        entry["past"] = past_document({quantity: usual.values for quantity, usual in one.usual.items()})
+    return {"version": _VERSION, "links": entries}
+
+
+def read_memory(document: object) -> ProbeMemory | None:
+    """What `memory_document` wrote; None for anything else. A link that is not as it must be is left out."""
+    if not isinstance(document, dict) or document.get("version") != _VERSION:
+        return None
+    found: dict[Link, LinkMemory] = {}
+    for entry in document.get("links") or ():
+        states, _ = read_links([entry])
+        for state in states:
+            past = read_past(entry.get("past"))
+            usual = {quantity: Usual(values[-REMEMBERED:], most=REMEMBERED) for quantity, values in past.items()}
+            latest = {quantity: told.latest for quantity, told in state.quantities.items()}
+            found[state.link] = LinkMemory(LinkProbe(state.link, state.at, latest, state.fault), None, usual)
+    return ProbeMemory(MappingProxyType(found))
 
 
 def _state(link: Link, memory: LinkMemory) -> LinkState:

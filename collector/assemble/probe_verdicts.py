@@ -1,15 +1,15 @@
 """Which links are slow against what is usual for them, and what that points at: a host, a NIC, a switch, a link. Pure.
 
 A host is suspected where its NICs are slow with themselves: no network lies between. A NIC (with its cable and its port
-of the switch) where nearly all of its links are slow; a switch only where several NICs of several nodes on it are, since
-one dead NIC makes half of a small switch look bad; a link where neither end explains it.
+of the switch) where nearly all of its links are slow; a switch only where several NICs of several nodes on it are,
+since one dead NIC makes half of a small switch look bad; a link where neither end explains it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
 from typing import Final
@@ -59,6 +59,13 @@ class LinkVerdict:
     slow: bool
     """False also where the ratio is Unknown."""
 
+    @property
+    def judged(self) -> str:
+        """What is known of it, in one word of the catalogue."""
+        if isinstance(self.ratio, Known):
+            return "slow" if self.slow else "usual"
+        return "failed" if self.state.fault else "unjudged"
+
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
@@ -78,6 +85,8 @@ class ProbePicture:
 
     links: tuple[LinkVerdict, ...] = ()
     suspects: tuple[Suspect, ...] = ()
+    usual_of_hops: Mapping[tuple[Hop, Operation], float] = field(default_factory=dict)
+    """What is usual for links of a kind, in seconds."""
 
 
 def hop_of(link: Link, nics: Mapping[str, Nic]) -> Hop:
@@ -90,9 +99,7 @@ def hop_of(link: Link, nics: Mapping[str, Nic]) -> Hop:
     return Hop.LEAF if leaves[0] == leaves[1] else Hop.SPINE
 
 
-def judge(
-    states: Iterable[LinkState], nics: Mapping[str, Nic], now: float, stale_after_seconds: float
-) -> ProbePicture:
+def judge(states: Iterable[LinkState], nics: Mapping[str, Nic], now: float, stale_after_seconds: float) -> ProbePicture:
     """Everything that the states of all nodes say together. A link that stands twice counts by its newer state."""
     newest: dict[Link, LinkState] = {}
     for state in states:
@@ -102,7 +109,7 @@ def judge(
     verdicts = [_verdict(state, nics, kinds, now - stale_after_seconds) for state in newest.values()]
     verdicts.sort(key=lambda one: (-(one.ratio.value if isinstance(one.ratio, Known) else 0.0), one.state.link))
     suspects = sorted(_suspects(verdicts, nics), key=lambda one: (-len(one.links), -one.ratio, one.name))
-    return ProbePicture(tuple(verdicts), tuple(suspects))
+    return ProbePicture(tuple(verdicts), tuple(suspects), kinds)
 
 
 def _usual_of_kinds(states: Iterable[LinkState], nics: Mapping[str, Nic]) -> Mapping[tuple[Hop, Operation], float]:

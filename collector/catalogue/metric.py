@@ -15,6 +15,8 @@ class Kind(StrEnum):
 
     COUNTER = "counter"
     GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+    """Series _bucket (label `le`), _sum and _count under its name."""
     INFO = "info"
     """A gauge that is always 1; its labels are the message, and joins use them."""
 
@@ -45,6 +47,8 @@ class Unit(StrEnum):
     EVENTS_PER_SECOND = "events_per_second"
     READINGS = "readings"
     MESSAGES_PER_SECOND = "messages_per_second"
+    LINKS = "links"
+    PROBES = "probes"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
@@ -110,6 +114,9 @@ _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
+HOPS: Final = ("host", "leaf", "spine", "rail")
+JUDGED: Final = ("usual", "slow", "unjudged", "failed")
+SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -129,9 +136,15 @@ LABELS: Final = {
         Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
         Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
         Label(
-            "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"
+            "source",
+            "what was read: kubernetes, dcgm, …; of a probed edge or link: the node or NIC that asks",
+            "code, probed edges",
         ),
-        Label("destination", "of a probed edge: the node that answers", "probed edges"),
+        Label("destination", "of a probed edge or link: the node or NIC that answers", "probed edges"),
+        Label("hop", "what lies between two NICs", "a closed set", HOPS),
+        Label("judged", "what is known of links", "a closed set", JUDGED),
+        Label("suspect_kind", "what slow links point at", "a closed set", SUSPECT_KINDS),
+        Label("suspect", "its name: a node, node/device, a switch, or a link", "the twenty worst"),
         Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
         Label("device", "the device that it is about, or the address that failed", "devices of one node"),
         Label("vendor", "who made the accelerator", "a closed set", VENDORS),

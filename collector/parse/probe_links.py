@@ -1,4 +1,4 @@
-"""Links and what is usual for them as JSON values: what nodes tell each other, and what a node keeps over restarts. Pure.
+"""Links and what is usual for them as JSON values: what nodes tell, and what a node keeps over restarts. Pure.
 
 Whatever is not as it must be is left out, and said how much: a node of another version costs its own links alone.
 """
@@ -52,10 +52,16 @@ def read_links(document: object) -> tuple[tuple[LinkState, ...], int]:
 
 def _link(entry: object) -> LinkState | None:
     match entry:
-        case {"source": str(source), "destination": str(destination), "quantities": list(quantities)}:
-            at, fault = _finite(entry.get("at")), entry.get("fault")
+        case {
+            "source": str(source),
+            "destination": str(destination),
+            "at": told_at,
+            "fault": str(fault),
+            "quantities": list(quantities),
+        }:
+            at = _finite(told_at)
             found = dict(filter(None, map(_quantity, quantities)))
-            if at is None or not isinstance(fault, str) or len(found) != len(quantities):
+            if at is None or len(found) != len(quantities):
                 return None
             return LinkState(Link(source, destination), at, fault, found)
     return None
@@ -63,15 +69,15 @@ def _link(entry: object) -> LinkState | None:
 
 def _quantity(entry: object) -> tuple[Quantity, LinkQuantity] | None:
     match entry:
-        case {"operation": str(operation), "quantile": int() | float() as quantile, "probes": int(probes)}:
+        case {"operation": str(operation), "quantile": int() | float() as quantile, "probes": int(probes), **rest}:
             if operation not in set(Operation) or not 0 < quantile < 1:
                 return None
-            latest, lasting, usual, spread = (_reading(entry.get(f"{name}_seconds")) for name in _NUMBERS)
+            latest, lasting, usual, spread = (_reading(rest.get(f"{name}_seconds")) for name in _NUMBERS)
             return (Operation(operation), quantile), LinkQuantity(latest, lasting, usual, spread, probes)
     return None
 
 
-def usual_document(values: Mapping[Quantity, Iterable[float]]) -> dict[str, list[float]]:
+def past_document(values: Mapping[Quantity, Iterable[float]]) -> dict[str, list[float]]:
     """The past of one link, rounded to what a probe can tell."""
     return {
         f"{operation}:{quantile:g}": [_rounded(value) for value in past]
@@ -79,8 +85,8 @@ def usual_document(values: Mapping[Quantity, Iterable[float]]) -> dict[str, list
     }
 
 
-def read_usual(document: object) -> Mapping[Quantity, tuple[float, ...]]:
-    """What `usual_document` wrote; what is not so is left out."""
+def read_past(document: object) -> Mapping[Quantity, tuple[float, ...]]:
+    """What `past_document` wrote; what is not so is left out."""
     found: dict[Quantity, tuple[float, ...]] = {}
     for name, past in document.items() if isinstance(document, dict) else ():
         operation, _, quantile = str(name).partition(":")

@@ -1,4 +1,4 @@
-"""Runs a command whose output is read while it runs, and which ends with whoever started it. Knows nothing of probes."""
+"""Runs a command whose output is read while it runs, and which ends with whoever started it. Judges nothing of it."""
 
 from __future__ import annotations
 

@@ -118,9 +118,11 @@ class ToolServer(threading.Thread):
         self._began.wait(self._settings.timeout_seconds)
         return not self.problem
 
-    def stop(self) -> None:
-        """End it soon."""
+    def finish(self) -> None:
+        """Until it has ended, as it does after its client, or is ended."""
+        self.join(_SLACK_SECONDS)
         self._stop.set()
+        self.join()
 
     def run(self) -> None:
         """Until the program ends, its time is up or it is told to stop."""

@@ -16,6 +16,7 @@ from controller.api.fields import Dwell, ObjectName, Text, Tick
 from controller.api.probe_fields import Address, UcxVariables, parsed
 from controller.api.yaml_text import ValuePath
 
+
 class EdgeModel(Border):
     """One pair of nodes, and how to get to each."""
 

@@ -1,4 +1,4 @@
-"""The graph of probes for any cluster: regular, on rails, stable; one probe at a time at each end; never slowed to none."""
+"""The graph of probes for any cluster: regular, on rails, stable; one probe at a time at each end; never quite off."""
 
 from __future__ import annotations
 

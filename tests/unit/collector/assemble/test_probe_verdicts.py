@@ -116,7 +116,8 @@ def test_write_and_read_are_judged_each_by_its_own_past() -> None:
         memory = memory.advance(LinkProbe(LINKS[0], NOW - 10 + n, {Q: Known(2e-6), **slow}))
     (verdict,) = picture(memory).links
     assert verdict.slow
-    assert verdict.ratio == Known(pytest.approx(10.0))
+    assert isinstance(verdict.ratio, Known)
+    assert verdict.ratio.value == pytest.approx(10.0)
 
 
 def test_what_failed_or_is_old_is_unknown_and_not_slow() -> None:

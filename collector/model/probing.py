@@ -114,6 +114,8 @@ class ProbeSettings:
     iterations: int = 1000
     progress: str = "sleep"
     """How UCX waits: "sleep" is steady on busy hosts; "poll" is finer and takes a core of each."""
+    full_load: float = 1.0
+    """Programs that want a core, by cores, at which a host probes as little as it ever does."""
     traffic_class: int | None = None
     gid_index: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)

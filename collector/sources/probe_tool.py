@@ -107,7 +107,7 @@ class ToolServer(threading.Thread):
     def __init__(self, settings: ProbeSettings, nic: Nic, run: Run, over: Callable[[], None]) -> None:
         super().__init__(name="probe-server", daemon=True)
         self._settings, self._nic, self._run_of, self._over = settings, nic, run, over
-        self._stop = threading.Event()
+        self._over_with = threading.Event()
         self._began = threading.Event()
         self.problem = ""
         """Why it could not be started; empty: it was."""
@@ -121,7 +121,7 @@ class ToolServer(threading.Thread):
     def finish(self) -> None:
         """Until it has ended, as it does after its client, or is ended."""
         self.join(_SLACK_SECONDS)
-        self._stop.set()
+        self._over_with.set()
         self.join()
 
     def run(self) -> None:
@@ -130,7 +130,7 @@ class ToolServer(threading.Thread):
         try:
             with running(_with(words, environment(self._settings, self._nic))) as process:
                 self._began.set()
-                _wait(process, self._settings.timeout_seconds + _SLACK_SECONDS, self._stop)
+                _wait(process, self._settings.timeout_seconds + _SLACK_SECONDS, self._over_with)
         except OSError as error:
             self.problem = f"{error.filename}: {error.strerror}"
         finally:

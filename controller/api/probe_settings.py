@@ -69,6 +69,7 @@ class ProbeSettingsModel(Border):
     timeout: Tick = 20.0
     iterations: Annotated[int, Field(ge=100, le=1_000_000)] = 1000
     progress: Literal["sleep", "poll"] = "sleep"
+    full_load: Annotated[float, Field(gt=0, le=1000)] = 1.0
     traffic_class: Annotated[int, Field(ge=0, le=255)] | None = None
     gid_index: Annotated[int, Field(ge=0, le=255)] | None = None
     environment: UcxVariables = Field(default_factory=dict)
@@ -88,6 +89,7 @@ class ProbeSettingsModel(Border):
             timeout_seconds=self.timeout,
             iterations=self.iterations,
             progress=self.progress,
+            full_load=self.full_load,
             traffic_class=self.traffic_class,
             gid_index=self.gid_index,
             environment=self.environment,

@@ -117,7 +117,7 @@ class NodeProbing:
     def _walk(self, epoch: int, stop: threading.Event) -> None:
         """The turns of one period that are still to come, each at its time."""
         settings = self.probes.settings
-        self._pace = next_pace(self._pace, load_ratio())
+        self._pace = next_pace(self._pace, load_ratio() / settings.full_load)
         chosen = self._chosen(settings)
         begins = epoch * settings.period_seconds
         for turn in own_turns(settings, self.probes.node, epoch):

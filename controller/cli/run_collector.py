@@ -88,7 +88,8 @@ Probes: TypeAlias = Annotated[
     typer.Option(
         "--probes",
         parser=path_for("--probes"),
-        help="File that names the NICs to probe, the same on every node. Without it nothing is probed.",
+        help="File that names the NICs whose nodes probe each other, the same for every node and for the cluster role, "
+        "which gathers what they say. Without it nothing is probed.",
     ),
 ]
 ProbeTokenFile: TypeAlias = Annotated[
@@ -96,7 +97,7 @@ ProbeTokenFile: TypeAlias = Annotated[
     typer.Option(
         "--probe-token-file",
         parser=path_for("--probe-token-file"),
-        help="File with the token that nodes share: without it nobody's probe is served.",
+        help="Node role: file with the token that nodes share.",
     ),
 ]
 ProbeState: TypeAlias = Annotated[
@@ -156,7 +157,7 @@ def run_collector(
     With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
-    with --nvml its GPUs. Needs neither documents nor the API server.
+    with --nvml its GPUs. Needs neither documents nor the API server. With --probes it also measures RDMA to others.
 
     Keeps trying while the API server is away, and exports that it can not see.
 
@@ -175,6 +176,7 @@ def run_collector(
         gpu_exporters=tuple(gpu_exporter or ()),
         ceph_urls=tuple(ceph_url or ()),
         rdma_probes=rdma_probes,
+        probes=probes,
         prometheus_url=prometheus_url,
         accounting=accounting,
         accounting_keep=accounting_keep,

@@ -14,9 +14,9 @@ import yaml
 
 from collector.assemble.fabric import LEAST_PROBES
 from collector.assemble.probe_verdicts import ProbePicture, SuspectKind, judge
-from collector.model.probing import LinkState
+from collector.model.probing import Link, LinkState
 from collector.parse.probe_links import read_links
-from collector.sources.probe_peer import LINKS
+from collector.sources.probe_peer import LINKS, RUN, SERVE
 from controller.api.probe_settings import parse_probe_settings
 from controller.demo.processes import Service, wait_until
 from tests.testbed.network import LinkTerms
@@ -28,8 +28,8 @@ from tests.testbed.switch import SwitchTerms
 pytestmark = pytest.mark.network
 NAMES = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
 TOKEN = "t0ken-of-this-test"
-PERIOD_SECONDS = 6.0
-SLOW = LinkTerms(delay_seconds=0.02)
+PERIOD_SECONDS = 4.0
+SLOW = LinkTerms(delay_seconds=0.002)
 DEVICE = "mlx5_0"
 
 
@@ -71,6 +71,15 @@ class ProbingNodes:
             return answer.status, json.loads(text) if text.startswith("{") else text
 
         return self.rail.on(host, asked)
+
+    def command(self, host: str, *words: str) -> str:
+        """What `trimtab` prints on that host."""
+        program = (sys.executable, "-c", "from controller.cli.main import main; main()")
+        files = [f"--probes={self._folder / 'fabric.yaml'}"]
+        files += [f"--probe-token-file={self._folder / 'token'}"] if "run" in words else []
+        done = self.rail.run(host, [*program, *words, *files])
+        assert done.returncode in (0, 1), done.stderr
+        return done.stdout
 
     def states(self) -> tuple[LinkState, ...]:
         return tuple(one for name in NAMES for one in read_links(self.ask(name, LINKS)[1]["links"])[0])
@@ -144,3 +153,62 @@ def test_a_slow_link_is_found_and_neither_of_its_ends_is_blamed(quiet: ProbingNo
     wait_until(lambda: quiet.suspects() == [(SuspectKind.LINK, str(link))], "the slow link alone")
     worst = quiet.picture().links[0]
     assert worst.state.link == link
+
+
+def test_a_host_whose_ways_are_all_slow_is_told_from_a_link_and_its_peers_are_not_blamed(quiet: ProbingNodes) -> None:
+    quiet.rail.shape(SwitchTerms(of_host={"gpu-2": SLOW}))
+    wait_until(lambda: quiet.suspects() == [(SuspectKind.NIC, f"gpu-2/{DEVICE}")], "the slow NIC alone")
+    own = next(one for one in quiet.picture().links if one.state.link == Link(f"gpu-2/{DEVICE}", f"gpu-2/{DEVICE}"))
+    assert not own.slow, "with itself it is as fast as ever: it is the network"
+
+
+def test_a_probe_is_served_to_a_peer_with_the_token_for_a_nic_of_ours_alone(nodes: ProbingNodes) -> None:
+    wanted = {"source": f"gpu-1/{DEVICE}", "destination": f"gpu-2/{DEVICE}", "operation": "send", "quantiles": [0.5]}
+    for token in ("", "another"):
+        assert nodes.ask("gpu-2", SERVE, wanted, token)[0] == 401
+        assert nodes.ask("gpu-2", RUN, {"destination": "gpu-1"}, token)[0] == 401
+    for wrong in (
+        {"destination": f"gpu-3/{DEVICE}"},
+        {"source": "stranger/mlx5_0"},
+        {"operation": "write"},
+        {"quantiles": [0.1]},
+        {"quantiles": 1},
+    ):
+        status, document = nodes.ask("gpu-2", SERVE, {**wanted, **wrong})
+        assert (status, "message" in document) == (403, True)
+    assert nodes.ask("gpu-2", SERVE, ["no object"])[0] == 400
+
+
+def test_a_person_has_two_nodes_measured_at_once(nodes: ProbingNodes) -> None:
+    text = nodes.command("gpu-4", "probe", "run", "gpu-4", "gpu-1", "--output=json")
+    links = {(one["source"], one["destination"]): one for one in json.loads(text)["links"]}
+    assert set(links) == {(f"gpu-4/{DEVICE}", f"gpu-1/{DEVICE}"), (f"gpu-4/{DEVICE}", f"gpu-4/{DEVICE}")}
+    for link in links.values():
+        assert [(q["path"], q["quantile"]) for q in link["quantities"]] == [("half", 0.5), ("half", 0.99)]
+        assert all(q["latest_seconds"] > 0 for q in link["quantities"])
+
+
+def test_the_matrix_is_told_to_whoever_asks_all_nodes(nodes: ProbingNodes) -> None:
+    document = json.loads(nodes.command("gpu-3", "probe", "list", "--output=json"))
+    assert (len(document["links"]), document["unanswered"]) == (10, {})
+    assert {one["hop"] for one in document["links"]} == {"host", "rail"}
+    assert {one["hop"] for one in document["usual_of_hops"]} == {"rail"}, "four hosts are too few for a usual host"
+
+
+def test_the_page_of_a_node_has_a_histogram_for_each_nic(nodes: ProbingNodes) -> None:
+    _, page = nodes.ask("gpu-2", "/metrics")
+    labels = f'cluster="default",device="{DEVICE}",node="gpu-2",operation="send",path="half"'
+    assert f"trimtab_rdma_nic_latency_seconds_count{{{labels}}}" in page
+    assert 'trimtab_rdma_probe_pace_ratio{cluster="default",node="gpu-2"} 1.0' in page
+
+
+def test_what_is_usual_outlives_a_restart(nodes: ProbingNodes) -> None:
+    def least() -> int:
+        links = nodes.ask("gpu-1", LINKS)[1]["links"]
+        return min((q["probes"] for one in links for q in one["quantities"]), default=0)
+
+    before = least()
+    service = nodes.services["gpu-1"]
+    service.stop()
+    service.start()
+    assert least() >= min(before, LEAST_PROBES)

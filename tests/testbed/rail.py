@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -58,6 +59,12 @@ class Rail:
         """A program that is to run on that host."""
         environment = {"PYTHONPATH": str(_CHECKOUT)}
         return self._place.service(name, lambda: [*enter_words(self._paths()[host]), *argv], ready, environment)
+
+    def run(self, host: str, argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """A program that ends by itself, on that host."""
+        words = [*enter_words(self._paths()[host]), *argv]
+        environment = {**os.environ, "PYTHONPATH": str(_CHECKOUT)}
+        return subprocess.run(words, capture_output=True, text=True, check=False, env=environment, timeout=300)
 
     def on(self, host: str, action: Callable[[], T]) -> T:
         """What `action` gives in a thread that stands in the network of that host."""

@@ -55,11 +55,9 @@ class ProbeMemory:
         return tuple(_state(link, memory) for link, memory in sorted(self.links.items()))
 
     def state_after(self, probe: LinkProbe) -> LinkState:
-        """The link of a probe; one that is not remembered, as it was busy, has only its fault."""
+        """The link of a probe as that probe left it, whatever came after; one that was busy is told with its fault."""
         memory = self.links.get(probe.link)
-        if memory is None or memory.last != probe:
-            return LinkState(probe.link, probe.at, probe.fault, {})
-        return _state(probe.link, memory)
+        return _state(probe.link, LinkMemory(probe) if memory is None else replace(memory, last=probe))
 
 
 def memory_document(memory: ProbeMemory) -> dict[str, Any]:

@@ -70,10 +70,10 @@ def runs_of(tool: Tool) -> tuple[Run, ...]:
     return tuple(Run(operation, (quantile,)) for operation in tool.operations for quantile in QUANTILES)
 
 
-def missing_programs(tool: Tool) -> tuple[str, ...]:
-    """Programs of the tool that are not on this machine."""
-    wanted = {_PROGRAMS[operation] for operation in tool.operations}
-    return tuple(sorted(name for name in wanted if shutil.which(name) is None))
+def missing_program(run: Run) -> str:
+    """A sentence about the program of a run that is not on this machine; empty: it is."""
+    name = _PROGRAMS[run.operation]
+    return "" if shutil.which(name) else f"{name} is not installed here"
 
 
 def command(settings: ProbeSettings, nic: Nic, run: Run, port: int, address: str = "") -> list[str]:
@@ -127,7 +127,10 @@ class ToolServer(threading.Thread):
     def run(self) -> None:
         """Until the program ends, its time is up or it is told to stop."""
         words = command(self._settings, self._nic, self._run_of, self._settings.data_port(self._nic))
+        self.problem = missing_program(self._run_of)
         try:
+            if self.problem:
+                return
             with running(_with(words, environment(self._settings, self._nic))) as process:
                 self._began.set()
                 _wait(process, self._settings.timeout_seconds + _SLACK_SECONDS, self._over_with)
@@ -144,7 +147,8 @@ def ask(
     """The client's end of one run, tried again until the server listens. Quantile → latency in seconds, all known."""
     words = command(settings, nic, run, settings.data_port(server), server.address)
     deadline = time.monotonic() + settings.timeout_seconds
-    while True:
+    missing = missing_program(run)
+    while not missing:
         try:
             with running(_with(words, environment(settings, nic))) as client:
                 ended = _wait(client, deadline - time.monotonic(), stop)
@@ -163,6 +167,7 @@ def ask(
         if not is_not_up_yet(text):
             return RunFailed(ProbeFault.NO_RESULT, _why(told, text))
         stop.wait(_RETRY_SECONDS)
+    return RunFailed(ProbeFault.NO_COMMAND, missing)
 
 
 def load_ratio() -> float:

@@ -25,7 +25,7 @@ from collector.exporter.probe_http import node_routes
 from collector.model.probing import Link, LinkProbe, ProbeSettings, Turn, Where
 from collector.parse.probe_links import links_document
 from collector.sources.drained_nodes import DrainedUnknown
-from collector.sources.probe_tool import ProbeFault, load_ratio, missing_programs
+from collector.sources.probe_tool import ProbeFault, load_ratio
 from controller.api.errors import InputError
 from controller.api.probe_settings import parse_probe_settings
 from controller.files.reading import read_text
@@ -82,7 +82,6 @@ class NodeProbing:
 
     def run(self, stop: threading.Event) -> None:
         """Period after period."""
-        self._say("programs", ", ".join(missing_programs(self.probes.settings.tool)) or None, "are not installed here")
         while not stop.is_set():
             period = self.probes.settings.period_seconds
             epoch = int(time.time() // period)

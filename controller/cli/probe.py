@@ -85,8 +85,7 @@ def run(
     token = read_token(probe_token_file)
     if host is None or source == destination:
         raise InputError((Mistake("NODE NODE", f"{source} twice", "two nodes"),))
-    links = 2 * len(host.nics)
-    seconds = links * len(runs_of(settings.tool)) * (settings.timeout_seconds + 5.0)
+    seconds = 2 * len(host.nics) * (60.0 + len(runs_of(settings.tool)) * (settings.timeout_seconds + 5.0))
     talk(f"Probing {counted(len(host.nics), 'NIC')} of {source}, one after the other …")
     body = {"destination": destination}
     answer = ask_peer(host.address, settings.port, RUN, token, body, seconds=seconds)

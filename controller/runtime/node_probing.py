@@ -32,8 +32,8 @@ from controller.files.reading import read_text
 
 _LOG = structlog.get_logger("trimtab.collector")
 _SHORTEST_PERIOD_SECONDS: Final = 2.0
-_TRIES_WHEN_BUSY: Final = 5
-_TRY_AGAIN_SECONDS: Final = 1.0
+_PATIENCE_SECONDS: Final = 60.0
+_TRY_AGAIN_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ class NodeProbing:
         return Answer(404, {"message": f"expected a destination that is in the list of {self.probes.node}"})
 
     def _probe_patiently(self, link: Link) -> LinkProbe:
-        probe = self.probes.probe(link)
-        for _ in range(_TRIES_WHEN_BUSY):
-            if probe.fault != ProbeFault.BUSY:
-                break
-            time.sleep(_TRY_AGAIN_SECONDS)
+        """A person waits for probes that are under way; the timetable would take the next turn."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
             probe = self.probes.probe(link)
-        return probe
+            if probe.fault != ProbeFault.BUSY or time.monotonic() > deadline:
+                return probe
+            time.sleep(_TRY_AGAIN_SECONDS)
 
     def _walk(self, epoch: int, stop: threading.Event) -> None:
         """The turns of one period that are still to come, each at its time."""

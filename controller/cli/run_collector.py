@@ -117,6 +117,11 @@ class Role(StrEnum):
     NODE = "node"
 
 
+RoleOption: TypeAlias = Annotated[
+    Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
+]
+
+
 class Program(Protocol):
     """A role that is ready to run."""
 
@@ -127,9 +132,7 @@ class Program(Protocol):
 
 def run_collector(
     config: DocumentsOfCluster = None,
-    role: Annotated[
-        Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
-    ] = Role.CLUSTER,
+    role: RoleOption = Role.CLUSTER,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     gpu_exporter: GpuExporters = None,

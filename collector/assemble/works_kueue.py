@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from collector.assemble.deadlines import deadline_of
 from collector.assemble.gangs import Context, Raw, Seen, Shape, nodes_of, readiness, resource_of, seen
 from collector.model.objects import KueueWorkload
 from collector.model.snapshot import WorkPhase
@@ -75,6 +76,8 @@ def _kueue_work(context: Context, workload: KueueWorkload, resource: str) -> See
             nodes=nodes_of(pods, resource),
             sent_from=workload.sent_from,
             runs_in=workload.runs_in,
+            priority_class=workload.priority_class or "",
+            deadline=deadline_of(job),
         ),
     )
 

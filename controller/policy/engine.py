@@ -20,6 +20,7 @@ from controller.policy.findings import find
 from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.proposals import NoProposal, Proposal, Terms, View
+from controller.policy.strategies.deadlines import ClassChoice, choices
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
 from controller.policy.trial import due, evictions_by, evictions_of, heeded, judged, softened
 
@@ -48,6 +49,8 @@ class Outcome:
     sentence: str
     wake_at: float
     """When the next tick is due at the latest."""
+    classes: tuple[ClassChoice, ...] = ()
+    """Waiting work that should stand in another priority class."""
 
 
 def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, targets: Sequence[Target]) -> Outcome:
@@ -81,7 +84,14 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
         used=budget_use(ledger, now, policy.day_seconds),
         sentence=_sentence(snapshot, decisions, ledger),
         wake_at=_wake_at(now, policy, ledger),
+        classes=_classes(snapshot, policy),
     )
+
+
+def _classes(snapshot: Snapshot, policy: Policy) -> tuple[ClassChoice, ...]:
+    """None on a picture that is no ground for decisions, and none while a person has paused it."""
+    held = policy.paused or bool(snapshot.blind_reasons) or "deadlines" not in policy.strategies
+    return () if held else choices(snapshot, policy.targets)
 
 
 def _kept_up(

@@ -106,7 +106,12 @@ def steady(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 
 def _stands(work: Work, now: float) -> bool:
-    return work.overdue and now - work.created_at >= (work.limit_seconds or 0.0) * STEADY_RATIO
+    return work.overdue and now >= lasts_from(work)
+
+
+def lasts_from(work: Work) -> float:
+    """The moment from which on its wait counts as one that lasts."""
+    return work.created_at + (work.limit_seconds or 0.0) * STEADY_RATIO
 
 
 def on_trial(finding: Finding, ledger: Ledger) -> Refusal | None:

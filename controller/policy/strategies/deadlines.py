@@ -7,9 +7,9 @@ work only its own words count, so many may be asked one by one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, nextafter
 
 from collector.model.deadline import Deadline, DeadlineClass
 from collector.model.quantities import format_duration
@@ -39,13 +39,25 @@ def deadlines(finding: Finding, view: View) -> None:
 
 def choices(snapshot: Snapshot, targets: Targets) -> tuple[ClassChoice, ...]:
     """All work whose class should change now, the earliest deadline first."""
-    classes = snapshot.deadline_classes
-    if not classes:
-        return ()
-    ours = {one.name for one in classes}
-    due = [work for work in snapshot.works if work.deadline is not None and _may_change(work, targets, ours)]
-    due.sort(key=lambda work: (work.deadline.at if work.deadline else inf, work.created_at, work.key))
-    return tuple(_chosen(due, classes, snapshot.taken_at))
+    due = _due(snapshot, targets)
+    due.sort(key=lambda pair: (pair[1].at, pair[0].created_at, pair[0].key))
+    return tuple(_chosen(due, snapshot.deadline_classes, snapshot.taken_at))
+
+
+def next_choice_at(snapshot: Snapshot, targets: Targets) -> float:
+    """Until when the same picture gives the same choices."""
+    classes, now = snapshot.deadline_classes, snapshot.taken_at
+    return min((next_change_at(deadline, classes, now) for _, deadline in _due(snapshot, targets)), default=inf)
+
+
+def _due(snapshot: Snapshot, targets: Targets) -> list[tuple[Work, Deadline]]:
+    """The work whose class may be set."""
+    ours = {one.name for one in snapshot.deadline_classes}
+    return [
+        (work, work.deadline)
+        for work in (snapshot.works if ours else ())
+        if work.deadline is not None and _may_change(work, targets, ours)
+    ]
 
 
 def class_for(deadline: Deadline, classes: Sequence[DeadlineClass], now: float) -> DeadlineClass | None:
@@ -57,9 +69,11 @@ def class_for(deadline: Deadline, classes: Sequence[DeadlineClass], now: float) 
 
 def next_change_at(deadline: Deadline, classes: Sequence[DeadlineClass], now: float) -> float:
     """When its class may be another one, if nothing else happens; infinite: never again."""
+    if not deadline.can_be_met(now):
+        return inf
     moments = [deadline.at - one.within_seconds for one in classes if one.within_seconds is not None]
-    moments.append(deadline.at - deadline.run_seconds)
-    return min((moment for moment in moments if moment >= now and deadline.can_be_met(now)), default=inf)
+    moments.append(nextafter(deadline.at - deadline.run_seconds, inf))
+    return min((moment for moment in moments if moment > now), default=inf)
 
 
 def _may_change(work: Work, targets: Targets, ours: Collection[str]) -> bool:
@@ -69,14 +83,16 @@ def _may_change(work: Work, targets: Targets, ours: Collection[str]) -> bool:
     return queued and work.pool is not None and targets.covers(work.tenant, work.pool) and not given
 
 
-def _chosen(due: Sequence[Work], classes: Sequence[DeadlineClass], now: float) -> Iterator[ClassChoice]:
-    for work in due:
-        chosen = class_for(work.deadline, classes, now) if work.deadline is not None else None
-        if work.deadline is None or chosen is None or chosen.name == work.priority_class:
+def _chosen(
+    due: Iterable[tuple[Work, Deadline]], classes: Sequence[DeadlineClass], now: float
+) -> Iterator[ClassChoice]:
+    for work, deadline in due:
+        chosen = class_for(deadline, classes, now)
+        if chosen is None or chosen.name == work.priority_class:
             continue
-        left = format_duration(abs(work.deadline.at - now))
-        told = f"is due in {left}" if work.deadline.at > now else f"was due {left} ago"
-        if not work.deadline.can_be_met(now):
+        left = format_duration(abs(deadline.at - now))
+        told = f"is due in {left}" if deadline.at > now else f"was due {left} ago"
+        if not deadline.can_be_met(now):
             told += " and can no longer end in time"
         sentence = f"{work.title} {told}: class {chosen.name} instead of {work.priority_class or 'none'}."
         yield ClassChoice(work.key, work.namespace, work.name, work.kind, work.priority_class, chosen.name, sentence)

@@ -91,5 +91,14 @@ def test_a_policy_without_the_strategy_a_pause_blindness_and_other_targets_set_n
 def test_it_is_known_when_the_class_may_change_next() -> None:
     due = Deadline(NOW + 9 * HOUR, 2 * HOUR)
     assert next_change_at(due, CLASSES, NOW) == NOW + HOUR
-    assert next_change_at(due, CLASSES, NOW + HOUR + 1) == NOW + 7 * HOUR
+    assert next_change_at(due, CLASSES, NOW + HOUR) == pytest.approx(NOW + 7 * HOUR)
+    assert next_change_at(due, CLASSES, NOW + 7 * HOUR) > NOW + 7 * HOUR
     assert next_change_at(due, CLASSES, NOW + 7 * HOUR + 1) == inf
+
+
+def test_the_same_picture_gives_the_same_classes_until_it_says_so() -> None:
+    seen = Snapshot(NOW, Site("here", (), (), ()), {}, (), (work("a", 9 * HOUR),), deadline_classes=CLASSES)
+    first = decide(seen, Policy(), Mode.OBSERVE, Ledger(), ())
+    assert decide(seen, Policy(), Mode.OBSERVE, first.ledger, ()).wake_at == NOW + HOUR
+    later = replace(seen, taken_at=NOW + HOUR)
+    assert [one.after for one in decide(later, Policy(), Mode.OBSERVE, Ledger(), ()).classes] == ["later"]

@@ -133,6 +133,24 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "Recovery that starves clients: a lower `osd_max_backfills`, or the profile high_client_ops of mclock.",
         ),
     ),
+    "TrimtabFabricSuspect": Runbook(
+        meaning=(
+            "Links between NICs take longer than is usual for them, twice in a row, and this is what they have in "
+            "common: a host that is slow with itself, a NIC with nearly all of its links slow, a switch that several "
+            "NICs of several nodes agree on, or a link that neither end explains."
+        ),
+        impact="Gangs with a pod behind it wait for it at every step.",
+        diagnosis=(
+            "`trimtab probe list`: all slow links, and what is usual; `trimtab probe run NODE NODE`: once more.",
+            "host: it is busy, or its processors are throttled. No network lies between a NIC and itself.",
+            "nic: its cable, optics and port; `trimtab_rdma_port_trouble_events_per_second` of that port.",
+            "switch: its queues and uplinks. link: the path between two switches.",
+        ),
+        mitigation=(
+            "Drain the node behind a bad NIC; what is probed there afterwards disturbs nobody.",
+            "A host that is busy with other work: lower `fullLoad`, or give the probes a core.",
+        ),
+    ),
     "TrimtabFabricSlow": Runbook(
         meaning=(
             "The latency of a probed pair of nodes missed the limit of the tenant's objective about RDMA twice in a "

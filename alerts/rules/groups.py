@@ -6,7 +6,7 @@ from itertools import chain
 
 from alerts.rules.attainment import minute_rules, window_rules
 from alerts.rules.devices import device_rules
-from alerts.rules.fabric import fabric_slow
+from alerts.rules.fabric import fabric_alerts
 from alerts.rules.gangs import gang_alerts
 from alerts.rules.health import health_alerts
 from alerts.rules.model import RuleGroup
@@ -49,6 +49,6 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
         RuleGroup(
             "trimtab-health",
             look,
-            (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing), *gang_alerts(timing)),
+            (*health_alerts(timing), *storage_alerts(timing), *fabric_alerts(timing), *gang_alerts(timing)),
         ),
     )

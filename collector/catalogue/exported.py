@@ -228,6 +228,14 @@ FABRIC: Final = (
         "(the better of the last two successful probes): above 1 the objective is missed.",
         "no sample while it runs no such gang, or while the edge has no baseline to judge by",
     ),
+    _entry(
+        "trimtab_tenant_rdma_new_links",
+        Kind.GAUGE,
+        Unit.LINKS,
+        ("cluster", "tenant", "objective"),
+        "Edges that the tenant's gangs use and that were probed too seldom to be judged.",
+        "while they are nearly all of its edges the network is not ruled out as a cause",
+    ),
 )
 
 COLLECTOR: Final = (

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
+    """Series _bucket (label `le`), _sum and _count under its name."""
     INFO = "info"
     """A gauge that is always 1; its labels are the message, and joins use them."""
 
@@ -49,6 +50,8 @@ class Unit(StrEnum):
     VOLUMES = "volumes"
     PLACEMENT_GROUPS = "placement_groups"
     MESSAGES_PER_SECOND = "messages_per_second"
+    LINKS = "links"
+    PROBES = "probes"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
@@ -120,6 +123,9 @@ DISTURBANCES: Final = (
     *("paused", "full", "silent", "awaited", "stall", "slow-disk", "slow-store", "down", "recovery", "scrub"),
 )
 SCOPES: Final = ("none", "osd", "host", "cluster")
+HOPS: Final = ("host", "leaf", "spine", "rail")
+JUDGED: Final = ("usual", "slow", "unjudged", "failed")
+SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -146,9 +152,15 @@ LABELS: Final = {
         Label("flag", "a flag of Ceph's map of OSDs", "flags of Ceph"),
         Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
         Label(
-            "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"
+            "source",
+            "what was read: kubernetes, dcgm, …; of a probed edge or link: the node or NIC that asks",
+            "code, probed edges",
         ),
-        Label("destination", "of a probed edge: the node that answers", "probed edges"),
+        Label("destination", "of a probed edge or link: the node or NIC that answers", "probed edges"),
+        Label("hop", "what lies between two NICs", "a closed set", HOPS),
+        Label("judged", "what is known of links", "a closed set", JUDGED),
+        Label("suspect_kind", "what slow links point at", "a closed set", SUSPECT_KINDS),
+        Label("suspect", "its name: a node, node/device, a switch, or a link", "the twenty worst"),
         Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
         Label("device", "the device that it is about, or the address that failed", "devices of one node"),
         Label("vendor", "who made the accelerator", "a closed set", VENDORS),

@@ -23,6 +23,7 @@ from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE, LedgerStore
+from controller.runtime.node_probing import ProbingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class ClusterOptions:
     ceph_admin: Path | None
     ceph_user: str
     rdma_probes: Path | None
+    probes: Path | None
     prometheus_url: str | None
     accounting: str | None
     accounting_keep: str
@@ -63,6 +65,7 @@ def cluster_program(options: ClusterOptions) -> Collecting:
         ceph_admin=options.ceph_admin,
         ceph_user=options.ceph_user,
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
+        probe_source=None if options.probes is None else ProbingOptions(options.probes, "", None, options.time_scale),
         prometheus_url=None if asked is None else http_address("--prometheus-url", asked),
         time_scale=options.time_scale,
     )

@@ -30,6 +30,9 @@ from collector.exporter.gpu import GpuExporters
 from collector.exporter.gpu_series import GpuSeries
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
+from collector.exporter.probe_board import ProbeBoard
+from collector.exporter.probe_families import ProbePictureCollector
+from collector.exporter.probe_http import links_route
 from collector.exporter.rdma import RdmaProbes
 from collector.exporter.repeated import Repeated
 from collector.exporter.storage_families import StorageCollector
@@ -37,12 +40,14 @@ from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
 from collector.sources.ceph_admin import CephAdmin
 from collector.sources.evidence import EvidenceLimits, read_evidence
+from collector.sources.probe_gather import gather
 from collector.sources.prometheus import Prometheus
 from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
+from controller.runtime.node_probing import ProbingOptions
 from controller.runtime.observe import wait_clocks
 
 _LOG = structlog.get_logger("trimtab.collector")
@@ -54,6 +59,7 @@ _CEPH_SECONDS: Final = 5.0
 _CEPH_STALL_SECONDS: Final = 10.0
 _CEPH_PAGES: Final = ScrapeLimits(read_seconds=15.0, total_seconds=30.0, body_bytes=128 * 1024 * 1024)
 """The page of a manager of a thousand OSDs is large and slow, and slowest just when OSDs fail."""
+_GATHER_SECONDS: Final = 60.0
 _KEEP_SECONDS: Final = 1.0
 _HISTORY_SECONDS: Final = 10.0
 _ROUNDS_PER_WINDOW: Final = 12
@@ -72,6 +78,8 @@ class CollectorSettings:
     """The ceph.conf of a client that may ask as an administrator; None: only pages are read."""
     ceph_user: str = "client.admin"
     rdma_probes: ProbePlan | None = None
+    probe_source: ProbingOptions | None = None
+    """Where the NICs are named whose nodes probe each other; what they say is gathered."""
     prometheus_url: str | None = None
     time_scale: float = 1.0
 
@@ -121,6 +129,11 @@ class CollectorSettings:
         """The plan at the pace of the time scale; without one, a plan of no edges."""
         plan = self.rdma_probes or ProbePlan(targets=())
         return replace(plan, interval_seconds=max(1.0, plan.interval_seconds / self.time_scale))
+
+    @property
+    def gather_seconds(self) -> float:
+        """How often the probes of all nodes are gathered."""
+        return max(1.0, _GATHER_SECONDS / self.time_scale)
 
     @property
     def scrape_limits(self) -> ScrapeLimits:
@@ -201,7 +214,9 @@ class Collecting:
                     lambda: self._role.published, lambda: self._fabric.memory, time.time, _STALE_AFTER_SECONDS
                 )
             )
-        self.server = HttpServer(metrics_app(registry, self._is_ready), settings.listen)
+        self._board = self._probe_board(registry)
+        more = () if self._board is None else (links_route(self._board.document),)
+        self.server = HttpServer(metrics_app(registry, self._is_ready, more=more), settings.listen)
 
     def run(self, stop: threading.Event) -> None:
         """Serve and tick. Raises ListenError, and InputError when the documents were never good."""
@@ -241,6 +256,16 @@ class Collecting:
             return replace(self._gpus.devices(now), traffic=self._series.traffic(now))
         return self._series.devices(now)
 
+    def _probe_board(self, registry: CollectorRegistry) -> ProbeBoard | None:
+        """What gathers the nodes' probes, with its metrics; None: nobody probes. Raises InputError."""
+        source = self._settings.probe_source
+        if source is None:
+            return None
+        source.settings()  # a file that was never good is said at once
+        board = ProbeBoard(source.settings, lambda settings: gather(settings, ""), self._health, time.time)
+        registry.register(ProbePictureCollector(self._settings.cluster, lambda: board.picture))
+        return board
+
     def _is_ready(self) -> bool:
         return self._role.published.snapshot is not None
 
@@ -255,6 +280,8 @@ class Collecting:
             helpers.append(self._repeated("ceph-admin", self._settings.ceph_seconds, ask))
         if self._settings.rdma_probes is not None:
             helpers.append(self._repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
+        if self._board is not None:
+            helpers.append(self._repeated("probes", self._settings.gather_seconds, self._gather_probes))
         if self._settings.prometheus_url is not None:
             asked = Prometheus(self._settings.prometheus_url)
             every_seconds = self._settings.gpu_seconds * 2
@@ -308,6 +335,13 @@ class Collecting:
 
     def _probe_rdma(self) -> None:
         self._told.say("rdma probe", self._fabric.read())
+
+    def _gather_probes(self) -> None:
+        if self._board is not None:
+            try:
+                self._told.say("probes of nodes", self._board.read())
+            except InputError as error:  # the file was broken while it was used
+                self._told.say("probes of nodes", _mistakes(error))
 
     def _keep(self) -> None:
         if self._keeping is not None:

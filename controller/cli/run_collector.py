@@ -175,11 +175,10 @@ def run_collector(
 
     With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait.
     With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
+    Keeps trying while the API server is away, and exports that it can not see.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
     with --nvml its GPUs. Needs neither documents nor the API server. With --probes it also measures RDMA to others.
-
-    Keeps trying while the API server is away, and exports that it can not see.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """

@@ -44,7 +44,9 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
 def past_screen(rows: tuple[Transition, ...]) -> Iterator[RenderableType]:
     """Work that is no more: what happened to it."""
     last = rows[-1]
-    yield Text.assemble((last.title, "bold"), f"  {last.kind}, tenant {last.tenant}, {last.gpus} GPUs: no more there\n")
+    yield Text.assemble(
+        (last.title, "bold"), f"  {last.kind}, tenant {last.tenant}, {counted(last.gpus, 'GPU')}: no more there\n"
+    )
     yield section("What happened to it", _history(rows))
 
 

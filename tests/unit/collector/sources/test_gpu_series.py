@@ -72,3 +72,13 @@ def test_no_series_is_unknown_and_not_an_empty_cluster() -> None:
 def test_an_answer_that_does_not_come_is_the_reason() -> None:
     found = read_gpus(_Answers(Unreachable("GET", "/", "connection refused")), 600.0)
     assert found == Unknown("Prometheus at http://prometheus.test did not answer: connection refused")
+
+
+def test_an_exporter_that_serves_the_same_energy_again_and_again_is_frozen_and_its_values_are_not_believed() -> None:
+    activity = "max_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE[600s]) and DCGM_FI_PROF_GR_ENGINE_ACTIVE"
+    energy, by = "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[300s]", "by (cluster, job, instance)"
+    frozen = f"(sum {by} (changes({energy})) == 0) and (min {by} (count_over_time({energy})) >= 4)"
+    found = read_gpus(_Answers({activity: 0.7, frozen: 0.0}), 600.0)
+    assert found == Unknown(
+        "every exporter of GPUs that Prometheus at http://prometheus.test scrapes repeats the same values"
+    )

@@ -8,10 +8,11 @@ who does not fit is passed over. A gang starts whole, as with the coscheduling p
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from heapq import heappop, heappush
+from itertools import islice
 from math import inf
 
 from controller.simulate.batch_setting import NEVER, Fates, Saves, Sighting
@@ -45,6 +46,24 @@ class NativeSetting:
     restart_seconds: float = 30.0
     requeue_seconds: float = 5.0
     """From an eviction until its pods are made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one tenant holds and asks for, in GPUs, and how long its work ran, all as anybody can see it."""
+
+    normal_made: int
+    normal_placed: int
+    extra_made: int
+    extra_placed: int
+    asked: int
+    """Of all its jobs that do not run."""
+    refused: int
+    """Of extra work without pods."""
+    ran_seconds: float
+    """Of all its runs together, also of those that go on."""
+    ended: int
+    """How many of them came to their end."""
 
 
 _NORMAL, _BORROW = WorkClass.NORMAL, WorkClass.BORROW
@@ -83,8 +102,11 @@ class NativeBatch:
         """By tenant: the next try that would succeed as things stand."""
         self._pending: tuple[dict[int, list[tuple[float, int]]], ...] = ({}, {})
         """By class: size → (since, row) of made pods without a place."""
-        self._asked = [0] * tenants
-        """GPUs that all ask for who do not run."""
+        self._asked, self._refused_extra = [0] * tenants, [0] * tenants
+        """GPUs that all ask for who do not run; of these, of extra work without pods."""
+        self._ran, self._ended = [0.0] * tenants, [0] * tenants
+        """By tenant: seconds of all runs, each less its begin while it goes on; how many came to their end."""
+        self._runs = [0] * tenants
         self._arrived = self.evictions = 0
         self._events: list[tuple[float, int]] = []
         """(when, row) of ends; of evicted jobs whose pods are made anew with the row inverted."""
@@ -120,6 +142,7 @@ class NativeBatch:
             self._try(~row)
         elif self._ends_at[row] == self.now:
             self.fates.end_seconds[row] = self.now
+            self._ended[self._jobs.tenant[row]] += 1
             self._leave(row)
             self._schedule()
             self._look_again(self._jobs.tenant[row])
@@ -133,10 +156,10 @@ class NativeBatch:
             self._make(row, made)
             self._look_again(self._jobs.tenant[row])
             return
-        wanted = self._wanted(row)
-        of_tenant = self._refused[self._jobs.tenant[row]]
-        of_tenant.setdefault((wanted, self._jobs.gpus[row]), Refused(self._tried_since)).add(row)
-        self._look_again(self._jobs.tenant[row])
+        wanted, tenant, gpus = self._wanted(row), self._jobs.tenant[row], self._jobs.gpus[row]
+        self._refused[tenant].setdefault((wanted, gpus), Refused(self._tried_since)).add(row)
+        self._refused_extra[tenant] += gpus if wanted is not _NORMAL else 0
+        self._look_again(tenant)
 
     def _try_again(self, row: int) -> None:
         tenant, key = self._jobs.tenant[row], (self._wanted(row), self._jobs.gpus[row])
@@ -144,6 +167,7 @@ class NativeBatch:
         refused.remove(row)
         if not refused:
             del self._refused[tenant][key]
+        self._refused_extra[tenant] -= key[1] if key[0] is not _NORMAL else 0
         made = self._class_now(row)
         if made is not None:
             self._make(row, made)
@@ -215,6 +239,8 @@ class NativeBatch:
         self._bound[self._as[row]][tenant] += gpus
         self._asked[tenant] -= gpus
         self._began[row] = now
+        self._ran[tenant] -= now
+        self._runs[tenant] += 1
         self._ends_at[row] = now + jobs.run_seconds[row] + self._owed[row] - self._done[row]
         heappush(self._events, (self._ends_at[row], row))
         fates.wait_seconds[row] += now - self._waits_since[row]
@@ -227,6 +253,8 @@ class NativeBatch:
         self._made[made][tenant] -= gpus
         self._bound[made][tenant] -= gpus
         self._ends_at[row] = NEVER
+        self._ran[tenant] += self.now
+        self._runs[tenant] -= 1
         self.fates.stays.append((row, self._began.pop(row), self.now))
 
     def _evict(self, row: int, preemptor: int) -> None:
@@ -254,3 +282,40 @@ class NativeBatch:
         """Move a tenant's cap. What is made stays: nobody is evicted by it."""
         self._limits[1][tenant] = gpus
         self._look_again(tenant)
+
+    def tenant(self, tenant: int) -> Holding:
+        """How one tenant stands."""
+        made, bound = self._made, self._bound
+        return Holding(
+            made[0][tenant],
+            bound[0][tenant],
+            made[1][tenant],
+            bound[1][tenant],
+            self._asked[tenant],
+            self._refused_extra[tenant],
+            self._ran[tenant] + self._runs[tenant] * self.now,
+            self._ended[tenant],
+        )
+
+    def refused(self, tenant: int, most: int) -> Iterator[tuple[Sighting, int]]:
+        """Some jobs of a tenant that are refused, each with its GPUs: those of each size that will try next."""
+        for (_, gpus), waiting in islice(self._refused[tenant].items(), most):
+            first = waiting.first(self.now)
+            if first is not None:
+                row = first[1]
+                waited = self.fates.wait_seconds[row] + self.now - self._waits_since[row]
+                yield Sighting(row, waited, None, self.fates.evictions[row]), gpus
+
+    @property
+    def free_by_node(self) -> Sequence[int] | None:
+        """Free GPUs of each node; None where GPUs are only counted."""
+        return self._room.free if isinstance(self._room, OnNodes) else None
+
+    def next_moment(self) -> float:
+        """When something happens next by itself; infinite: never again."""
+        arrival = self._jobs.submit_seconds[self._arrived] if self._arrived < len(self._jobs) else inf
+        return min(arrival, self._events[0][0] if self._events else inf, min(self._tries)[0])
+
+    def is_done(self) -> bool:
+        """Whether all jobs came and went."""
+        return self._arrived == len(self._jobs) and not self._events and not any(self._refused)

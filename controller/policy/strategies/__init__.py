@@ -15,10 +15,11 @@ from controller.policy.proposals import NoProposal, Proposal, View
 from controller.policy.strategies.guard import guard, hits_the_often_hit
 from controller.policy.strategies.lend import lend
 from controller.policy.strategies.objectives import objectives
+from controller.policy.strategies.offer import offer
 
 Strategy = Callable[[Finding, View], Proposal | NoProposal | None]
 
-SHIPPED: Mapping[str, Strategy] = {"guard": guard, "lend": lend, "objectives": objectives}
+SHIPPED: Mapping[str, Strategy] = {"guard": guard, "lend": lend, "objectives": objectives, "offer": offer}
 
 
 def check(names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""How long each tenant's work runs, as far as the objects still tell: from what runs, and from what ended lately. Pure."""
+"""How long each tenant's work runs, as far as the objects tell: from what runs, and what ended lately. Pure."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from collector.model.reading import Reading, Unknown
 from collector.model.snapshot import Evidence, TenantPool, Work, WorkPhase
 from collector.model.tenancy import UNASSIGNED, Entitlement, Pool, Site, Tenant
 
-
 _PLACED = (WorkPhase.RUNNING, WorkPhase.STARTING)
 
 

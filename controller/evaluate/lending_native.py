@@ -126,8 +126,8 @@ _GOALS: Final = (
 LENDING_NATIVE: Final = Recipe(
     name="lending-native",
     line="Lending on plain Kubernetes by borrow caps alone, Philly at a quarter and at half of its quotas.",
-    anchor="plain Kubernetes or KubeSphere lends nothing: mean wait 52 898 s in order (52 299 with nodes), one pool 987 s "
-    "(867); here the baseline is what quotas give whose refused jobs try again, which is less",
+    anchor="plain Kubernetes or KubeSphere lends nothing: mean wait 52 898 s in order (52 299 with nodes), one pool "
+    "987 s (867); here the baseline is what quotas give whose refused jobs try again, which is less",
     goals=_GOALS,
     load=_load,
 )

@@ -1,4 +1,4 @@
-"""A trace under way on plain Kubernetes, as Trimtab sees it: tenants, nodes, work that is refused. Sees no run time. Pure.
+"""A trace under way on plain Kubernetes, as Trimtab sees it: tenants, nodes, refused work. Sees no run time. Pure.
 
 Of what runs only the sums matter to who steers a native pool, so that only the first refused jobs are named. How long
 work ran is kept by tenant, from what ended and from what runs now, as the objects of a real cluster tell it.
@@ -7,13 +7,12 @@ work ran is kept by tenant, from what ended and from what runs now, as the objec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from collector.model.reading import Known
 from collector.model.snapshot import NodeState, PoolState, RunRecord, Snapshot, TenantPool, Work, WorkPhase
 from collector.model.tenancy import Site, SizeClass
-from controller.simulate.batch_setting import Sighting
 from controller.simulate.native import NativeBatch
 
 NAMED_OF_A_TENANT: Final = 3

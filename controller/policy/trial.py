@@ -63,7 +63,7 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
 
 
 def _lent(change: Change, snapshot: Snapshot) -> Change:
-    """A cap that follows what is safe helped once extra work runs under it. It evicts nobody, so that it can not hurt."""
+    """A cap that follows what is safe helped once extra work runs under it. It evicts nobody, so it can not hurt."""
     now, state = snapshot.taken_at, snapshot.tenant_pool(change.tenant, change.pool)
     if state is not None and state.preemptible_placed:
         lent = counted(state.preemptible_placed, "GPU")

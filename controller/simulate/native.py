@@ -1,4 +1,4 @@
-"""Plain Kubernetes: quotas refuse, Jobs try again, and normal work preempts extra work of whatever namespace. Pure, exact.
+"""Plain Kubernetes: quotas refuse, Jobs try again, normal work preempts extra work of any namespace. Pure, exact.
 
 A ResourceQuota counts pods from when they are made. Who is refused tries again (`retries`), so there is no queue in
 front of it. Pods that are made and find no room wait in the scheduler's queue: by class, then by when they were made;

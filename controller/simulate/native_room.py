@@ -1,4 +1,4 @@
-"""Room on a plain cluster for two classes of work: GPUs that are counted, or nodes; who makes way for normal work. Pure.
+"""Room on a plain cluster for two classes of work: counted GPUs, or nodes; who makes way for normal work. Pure.
 
 On nodes each pod of a gang goes where the fewest gangs, and of these the youngest, make way, as kube-scheduler chooses;
 on one node the oldest are spared first. A gang of whose pods one makes way makes way as a whole.

@@ -1,4 +1,4 @@
-"""`offer`: native caps follow what is safe to lend, so that extra work starts before anybody has waited too long for it.
+"""`offer`: native caps follow what is safe to lend, so that extra work starts before anybody waited too long for it.
 
 GPUs that stand idle belong to nobody, and guaranteed work takes them back by itself: so extra work may have what the
 owners do not use, less what they are about to need. What is to be had goes to those first whose work is soon through,

@@ -55,7 +55,9 @@ def waves() -> JobTable:
 
 
 @pytest.mark.parametrize("placement", list(Placement))
-def test_spot_work_is_evicted_half_as_often_as_under_strict_priority_and_waits_about_as_long(placement: Placement) -> None:
+def test_spot_work_is_evicted_half_as_often_as_under_strict_priority_for_little_more_waiting(
+    placement: Placement,
+) -> None:
     found = compared(Coined.by(waves(), 0), Conditions(placement=placement), gpus=32)
     assert found["strict_preemptions_per_spot_job"] > 0.1
     assert found["preemptions_per_spot_job"] < found["strict_preemptions_per_spot_job"] / 2

@@ -85,6 +85,17 @@ Nvml: TypeAlias = Annotated[
 ]
 
 
+PodResources: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--pod-resources",
+        parser=path_for("--pod-resources"),
+        help="Node role, with --nvml: the kubelet's socket that tells which pod holds which GPU, usually "
+        "/var/lib/kubelet/pod-resources/kubelet.sock. Needs root.",
+    ),
+]
+
+
 class Role(StrEnum):
     """What one collector looks at."""
 
@@ -119,6 +130,7 @@ def run_collector(
     node: NodeName = None,
     sysfs: Sysfs = None,
     nvml: Nvml = False,
+    pod_resources: PodResources = None,
     time_scale: TimeScale = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
@@ -137,7 +149,7 @@ def run_collector(
     """
     at = _At(listen_address(listen), cluster, time_scale)
     if role is Role.NODE:
-        return _run(_node_program(at, node, sysfs, nvml), listen)
+        return _run(_node_program(at, _Node(node, sysfs, nvml, pod_resources)), listen)
     from controller.cli.run_cluster_role import ClusterOptions, cluster_program
 
     options = ClusterOptions(
@@ -167,11 +179,22 @@ class _At:
     time_scale: float
 
 
-def _node_program(at: _At, node: str | None, sysfs: Path | None, nvml: bool) -> Program:
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """What the node role has alone."""
+
+    name: str | None
+    sysfs: Path | None
+    nvml: bool
+    pod_resources: Path | None
+
+
+def _node_program(at: _At, node: _Node) -> Program:
     from controller.runtime.node_collecting import NodeCollecting, NodeSettings
 
-    name, folder = node or socket.gethostname(), sysfs or Path("/sys")
-    return NodeCollecting(NodeSettings(at.cluster, name, at.listen, folder, nvml, at.time_scale))
+    name, folder = node.name or socket.gethostname(), node.sysfs or Path("/sys")
+    settings = NodeSettings(at.cluster, name, at.listen, folder, node.nvml, at.time_scale, node.pod_resources)
+    return NodeCollecting(settings)
 
 
 def _run(program: Program, listen: str) -> None:

@@ -16,6 +16,7 @@ from collector.catalogue.metric import FOREIGN, FOREIGN_ONLY, LABELS, UNNAMED, K
 from collector.catalogue.network import NETWORK
 from collector.catalogue.rdma import RDMA
 from collector.catalogue.recorded import RECORDED
+from collector.catalogue.vendor_series import VENDOR_SERIES
 
 CATALOGUE: Final = (
     *EXPORTED,
@@ -26,6 +27,7 @@ CATALOGUE: Final = (
     *NETWORK,
     *CEPH,
     *DCGM,
+    *VENDOR_SERIES,
     *KUBE_STATE_METRICS,
     *KUBE_SCHEDULER,
     *KUEUE,

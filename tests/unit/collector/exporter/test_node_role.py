@@ -42,7 +42,7 @@ class Node:
         self.no_driver = False
         self.read_files: Callable[[], tuple[RdmaFile, ...]] = lambda: read_rdma_files(root / "class/infiniband")
         self.kubelet: tuple[DeviceHolder, ...] | None = ()
-        sources = NodeSources(lambda: self.read_files(), self._interfaces, self._open, self._holders)
+        sources = NodeSources(lambda: self.read_files(), self._interfaces, open_gpus=self._open, holders=self._holders)
         health = Health(lambda: self.now)
         self.role = NodeRole("n1", sources, health, lambda: self.now)
         self.registry = CollectorRegistry()

@@ -22,12 +22,15 @@ from collector.model.reading import Known
 from collector.parse.block_stat import MappedImage, mapped_image_readings
 from collector.parse.interface_counters import InterfaceCounters, interface_readings
 from collector.parse.nvml import nvml_readings
+from collector.parse.pod_resources import DeviceHolder
 from collector.parse.rdma_files import RdmaFile, rdma_readings
 from collector.sources.nvml import NvmlMissing, NvmlRound
+from collector.sources.pod_resources import PodResourcesMissing
 
 PORTS: Final = SYSFS.source
 INTERFACES: Final = ETHTOOL.source
 GPUS: Final = NVML.source
+HOLDERS: Final = "kubelet"
 LOST: Final = "lost"
 UNREADABLE: Final = "unreadable"
 NOT_SAID: Final = "not said"
@@ -52,6 +55,8 @@ class NodeSources:
     """Images of RBD; they come and go with pods, so that one that is gone is no loss."""
     open_gpus: Callable[[], GpuSource] | None = None
     """Raises NvmlMissing; tried again at every look until it does not. None: GPUs have an exporter."""
+    holders: Callable[[], tuple[DeviceHolder, ...]] | None = None
+    """Who holds the devices; raises PodResourcesMissing. None: nobody is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +117,22 @@ class NodeRole:
             self._note_lost(GPUS, frozenset())
             self._gpus = None  # a driver that was loaded anew is found by starting anew
             return nothing
-        gpus = nvml_readings(round_.samples, self._node, now)
+        gpus = nvml_readings(round_.samples, self._node, now, self._read_holders(failures))
         self._note(GPUS, gpus, now, frozenset(device for device, _ in round_.failures))
         for device, reason in round_.failures:
             self._health.error(GPUS, device, reason)
         return gpus
+
+    def _read_holders(self, failures: dict[str, str]) -> tuple[DeviceHolder, ...]:
+        """Nobody's, when the kubelet does not tell: then the attribution is none, and it is an error."""
+        if self._sources.holders is None:
+            return ()
+        try:
+            return self._sources.holders()
+        except PodResourcesMissing as missing:
+            failures[HOLDERS] = str(missing)
+            self._health.error(HOLDERS, "", UNREADABLE)
+            return ()
 
     def _note(self, source: str, collected: Collected, now: float, gone: frozenset[str] = frozenset()) -> None:
         """Age and coverage of each device, and those that are missing."""

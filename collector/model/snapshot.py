@@ -273,6 +273,15 @@ class OtherCause:
 
 
 @dataclass(frozen=True, slots=True)
+class UseTold:
+    """How a tenant uses one kind of storage, in words, and what would make it quicker."""
+
+    storage: str
+    pattern: str
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What Prometheus knew at this moment. Keys are (tenant, pool) or tenant."""
 
@@ -285,6 +294,8 @@ class Evidence:
     """Tenant → what may keep its work slow and has not lasted long enough to be known."""
     slowed: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     """Tenant → what makes its running work slower and takes no GPUs from it: told, and no reason to hold back."""
+    storage: Mapping[str, tuple[UseTold, ...]] = field(default_factory=dict)
+    """Tenant → how it uses storage: for people, decides nothing."""
     not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
     """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()

@@ -130,6 +130,36 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "A host that is busy with other work: lower `fullLoad`, or give the probes a core.",
         ),
     ),
+    "TrimtabRdmaPortTrouble": Runbook(
+        meaning=(
+            "For most of ten minutes a port had more than twice as much of this trouble by packet as in nearly all "
+            "looks before at a similar load. A heavy load alone does not make it fire."
+        ),
+        impact="What runs over the port is slower, or breaks: losses cost whole time-outs.",
+        diagnosis=(
+            "congestion, waiting: who else sends to the same receivers? Look at the switch's queues.",
+            "loss: flow control (`trimtab_network_*_pause_*`), a bad path, a peer that died.",
+            "cable, flap: errors of the physical layer; compare with the other end.",
+            "misconfigured: notices of congestion are ignored, so congestion control is off at this sender.",
+        ),
+        mitigation=(
+            "Drain the node of a bad cable or a port that flaps, and replace optics or cable.",
+            "Switch congestion control on, the same on all ports of the rail.",
+        ),
+    ),
+    "TrimtabRdmaPortSetting": Runbook(
+        meaning=(
+            "A setting of a port looks wrong for half an hour: MTU or traffic class unlike that of most ports of its "
+            "node, no GID of RoCE v2, notices of congestion ignored, or packets dropped on the priority of its class "
+            "without a single pause."
+        ),
+        impact="Nothing fails; RDMA over the port is slower than it could be, or loses packets under load.",
+        diagnosis=(
+            "`trimtab_rdma_port_mtu_bytes`, `trimtab_rdma_port_traffic_class_code`, `trimtab_rdma_port_routed_gids`.",
+            "`mlnx_qos -i INTERFACE` or the driver's own tool: priorities with flow control, trust mode.",
+        ),
+        mitigation=("Set it as on the other ports, by whatever sets up nodes: by hand it is gone with a restart.",),
+    ),
     "TrimtabFabricSlow": Runbook(
         meaning=(
             "The latency of a probed pair of nodes missed the limit of the tenant's objective about RDMA twice in a "

@@ -48,6 +48,7 @@ class Unit(StrEnum):
     READINGS = "readings"
     MESSAGES_PER_SECOND = "messages_per_second"
     LINKS = "links"
+    GIDS = "gids"
     PROBES = "probes"
     RATIO = "ratio"
     TRUTH = "0 or 1"
@@ -114,6 +115,7 @@ _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
+SETTINGS: Final = ("mtu", "gid", "traffic-class", "congestion-control", "flow-control")
 HOPS: Final = ("host", "leaf", "spine", "rail")
 JUDGED: Final = ("usual", "slow", "unjudged", "failed")
 SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
@@ -141,6 +143,7 @@ LABELS: Final = {
             "code, probed edges",
         ),
         Label("destination", "of a probed edge or link: the node or NIC that answers", "probed edges"),
+        Label("setting", "of an RDMA port", "a closed set", SETTINGS),
         Label("hop", "what lies between two NICs", "a closed set", HOPS),
         Label("judged", "what is known of links", "a closed set", JUDGED),
         Label("suspect_kind", "what slow links point at", "a closed set", SUSPECT_KINDS),

@@ -117,7 +117,7 @@ _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
 SETTINGS: Final = ("mtu", "gid", "traffic-class", "congestion-control", "flow-control")
 HOPS: Final = ("host", "leaf", "spine", "rail")
-JUDGED: Final = ("usual", "slow", "unjudged", "failed")
+JUDGED: Final = ("usual", "slow", "unjudged", "failed", "old")
 SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 

@@ -51,6 +51,9 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     if not options.config:
         expected = "a file or folder with Tenant and Policy documents: the cluster role needs them"
         raise InputError((Mistake("--config", "nothing", expected),))
+    if options.rdma_probes is not None and options.probes is not None:
+        expected = "one of the two: both would say how each tenant's network is"
+        raise InputError((Mistake("--probes", "a file beside --rdma-probes", expected),))
     asked = options.prometheus_url
     settings = CollectorSettings(
         cluster=options.cluster,

@@ -216,7 +216,15 @@ class Collecting:
             return None
         source.settings()  # a file that was never good is said at once
         board = ProbeBoard(source.settings, lambda settings: gather(settings, ""), self._health, time.time)
-        registry.register(ProbePictureCollector(self._settings.cluster, lambda: board.picture))
+        registry.register(
+            ProbePictureCollector(
+                lambda: board.picture,
+                lambda: board.fabric,
+                lambda: self._role.published,
+                time.time,
+                _STALE_AFTER_SECONDS,
+            )
+        )
         return board
 
     def _is_ready(self) -> bool:

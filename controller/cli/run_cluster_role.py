@@ -23,7 +23,7 @@ from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE, LedgerStore
-from controller.runtime.node_probing import ProbingOptions
+from controller.runtime.probe_file import ProbeFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def cluster_program(options: ClusterOptions) -> Collecting:
         gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in options.gpu_exporters),
         ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph_urls),
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
-        probe_source=None if options.probes is None else ProbingOptions(options.probes, "", None, options.time_scale),
+        probe_file=None if options.probes is None else ProbeFile(options.probes, options.time_scale),
         prometheus_url=None if asked is None else http_address("--prometheus-url", asked),
         time_scale=options.time_scale,
     )

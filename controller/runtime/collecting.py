@@ -40,8 +40,8 @@ from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
-from controller.runtime.node_probing import ProbingOptions
 from controller.runtime.observe import wait_clocks
+from controller.runtime.probe_file import ProbeFile
 
 _LOG = structlog.get_logger("trimtab.collector")
 _STALE_AFTER_SECONDS: Final = 90.0
@@ -65,7 +65,7 @@ class CollectorSettings:
     gpu_exporters: tuple[str, ...] = ()
     ceph_urls: tuple[str, ...] = ()
     rdma_probes: ProbePlan | None = None
-    probe_source: ProbingOptions | None = None
+    probe_file: ProbeFile | None = None
     """Where the NICs are named whose nodes probe each other; what they say is gathered."""
     prometheus_url: str | None = None
     time_scale: float = 1.0
@@ -211,7 +211,7 @@ class Collecting:
 
     def _probe_board(self, registry: CollectorRegistry) -> ProbeBoard | None:
         """What gathers the nodes' probes, with its metrics; None: nobody probes. Raises InputError."""
-        source = self._settings.probe_source
+        source = self._settings.probe_file
         if source is None:
             return None
         source.settings()  # a file that was never good is said at once

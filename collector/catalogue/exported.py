@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from collector.catalogue.exported_evictions import EVICTION_COSTS
+from collector.catalogue.exported_storage import STORAGE
 from collector.catalogue.exported_strays import STRAYS
+from collector.catalogue.exported_troubles import TROUBLES
 from collector.catalogue.metric import Kind, Metric, Source, Unit
 
 _QUEUE: Final = ("cluster", "tenant", "tier", "queue")
 _TENANT_POOL: Final = ("cluster", "tenant", "pool")
 _POOL: Final = ("cluster", "pool")
-_TENANT_STORAGE: Final = ("cluster", "tenant", "storage")
 _SEEN: Final = ("cluster", "node", "source", "device")
-_DAEMON: Final = ("cluster", "daemon")
-_NOTHING_DONE: Final = "no sample when none completed, in a stall as well: look at trimtab_storage_stalled beside it"
 _EDGE: Final = ("cluster", "source", "destination")
 _ABSENT: Final = "no sample while it is unknown: absent never means 0"
 _OBJECTS: Final = "read from objects: it also moves while nothing is admitted, when wait histograms stand still"
@@ -56,7 +56,7 @@ QUEUES: Final = (
         Unit.EVICTIONS,
         _QUEUE,
         "Admitted workloads of this queue that lost their quota or a pod to preemption or reclaim.",
-        "counted at the victim; who evicted is said by `trimtab explain`",
+        "counted at the victim; who evicted whom: trimtab_tenant_evictions_total",
     ),
 )
 
@@ -192,93 +192,6 @@ POOLS: Final = (
     ),
 )
 
-STORAGE: Final = (
-    _entry(
-        "trimtab_storage_read_latency_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _TENANT_STORAGE,
-        "Mean latency of the reads of all volumes of the tenant that completed within the last minute.",
-        _NOTHING_DONE,
-    ),
-    _entry(
-        "trimtab_storage_write_latency_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _TENANT_STORAGE,
-        "Mean latency of the writes of all volumes of the tenant that completed within the last minute.",
-        _NOTHING_DONE,
-    ),
-    _entry(
-        "trimtab_storage_read_operations_per_second",
-        Kind.GAUGE,
-        Unit.OPERATIONS_PER_SECOND,
-        _TENANT_STORAGE,
-        "Reads of all volumes of the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_write_operations_per_second",
-        Kind.GAUGE,
-        Unit.OPERATIONS_PER_SECOND,
-        _TENANT_STORAGE,
-        "Writes of all volumes of the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_read_bytes_per_second",
-        Kind.GAUGE,
-        Unit.BYTES_PER_SECOND,
-        _TENANT_STORAGE,
-        "Bytes read from all volumes of the tenant; by operations: the size of a read, large when it is sequential.",
-    ),
-    _entry(
-        "trimtab_storage_write_bytes_per_second",
-        Kind.GAUGE,
-        Unit.BYTES_PER_SECOND,
-        _TENANT_STORAGE,
-        "Bytes written to all volumes of the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_limit_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _TENANT_STORAGE,
-        "The tightest latency that an objective promises the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_stalled",
-        Kind.GAUGE,
-        Unit.TRUTH,
-        _TENANT_STORAGE,
-        "Whether a volume of the tenant did I/O until a stall of Ceph began, and has done none since.",
-        "a volume that was idle when the stall began shows nothing",
-    ),
-    _entry(
-        "trimtab_storage_osd_stalled",
-        Kind.GAUGE,
-        Unit.TRUTH,
-        _DAEMON,
-        "Whether the OSD has had operations in flight for a while and does not get on with them.",
-        "says who waits, not who is waited for: a frozen OSD reports nothing, its peers do",
-        "no sample where the manager does not export the counters of OSDs (since Reef: scrape ceph-exporter too)",
-    ),
-    _entry(
-        "trimtab_storage_osd_commit_latency_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _DAEMON,
-        "How long the OSD's own disk took to commit, mean of the last minute.",
-        "no sample when nothing was committed: idle is not fast",
-    ),
-    _entry(
-        "trimtab_storage_slow_operations",
-        Kind.GAUGE,
-        Unit.OPERATIONS,
-        _DAEMON,
-        "Operations in flight for longer than Ceph complains after (30 s by default).",
-        "stands at who waits: often the healthy primary of a slow replica",
-    ),
-)
-
 FABRIC: Final = (
     _entry(
         "trimtab_rdma_latency_seconds",
@@ -387,4 +300,16 @@ BLINDNESS: Final = (
 )
 """Of each device of each source, by both roles of the collector."""
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *STORAGE, *FABRIC, *COLLECTOR, *BLINDNESS)
+EXPORTED: Final = (
+    *QUEUES,
+    *TENANTS,
+    *HOLDINGS,
+    *POOLS,
+    *EVICTION_COSTS,
+    *STRAYS,
+    *TROUBLES,
+    *STORAGE,
+    *FABRIC,
+    *COLLECTOR,
+    *BLINDNESS,
+)

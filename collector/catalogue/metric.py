@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from collector.model.gangs import Scheduler
+from collector.model.objects import CephClient
 from collector.model.snapshot import WaitingName
 
 
@@ -46,6 +47,8 @@ class Unit(StrEnum):
     EVENTS = "events"
     EVENTS_PER_SECOND = "events_per_second"
     READINGS = "readings"
+    VOLUMES = "volumes"
+    PLACEMENT_GROUPS = "placement_groups"
     MESSAGES_PER_SECOND = "messages_per_second"
     LINKS = "links"
     GIDS = "gids"
@@ -55,6 +58,7 @@ class Unit(StrEnum):
     PERCENT = "percent, 0-100"
     MEBIBYTES = "MiB"
     WATTS = "watts"
+    HERTZ = "hertz"
     CELSIUS = "celsius"
     CODE = "code"
     NUMBER = "a number of what the name says"
@@ -113,12 +117,17 @@ class Metric:
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
+GPU_TROUBLES: Final = ("hung", "suspected", "straggling", "unjudged", "sick", "lost", "throttled")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
 SETTINGS: Final = ("mtu", "gid", "traffic-class", "congestion-control", "flow-control")
 HOPS: Final = ("host", "leaf", "spine", "rail")
 JUDGED: Final = ("usual", "slow", "unjudged", "failed", "old")
 SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
+DISTURBANCES: Final = (
+    *("paused", "full", "silent", "awaited", "stall", "slow-disk", "slow-store", "down", "recovery", "scrub"),
+)
+SCOPES: Final = ("none", "osd", "host", "cluster")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -127,6 +136,7 @@ LABELS: Final = {
         Label("cluster", "the cluster's name in the Site; never joined without it", "clusters"),
         Label("named", "the cluster that a scrape means, also one that gives no name", "clusters"),
         Label("tenant", "name of the Tenant document, or `unassigned`", _TENANT),
+        Label("by", "tenant whose work took the place of the victim's; empty where nobody can tell", _TENANT),
         Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
         Label("tier", "name of the tier", "tiers in the Policy"),
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
@@ -135,7 +145,13 @@ LABELS: Final = {
         Label("part", "what of a queue is counted", "a closed set", QUEUE_PARTS),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
-        Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
+        Label("storage", "kind of storage, as objectives name it", "a closed set", ("rbd", "cephfs")),
+        Label("measured", "whether Ceph counts the I/O", "a closed set", ("yes", "no")),
+        Label("client", "what on a node does the I/O of a volume", "a closed set", tuple(CephClient)),
+        Label("disturbance", "what goes on in Ceph", "a closed set", DISTURBANCES),
+        Label("scope", "how far it reaches", "a closed set", SCOPES),
+        Label("where", "OSDs or hosts, three at most; empty: none, or the cluster", "one value per disturbance"),
+        Label("flag", "a flag of Ceph's map of OSDs", "flags of Ceph"),
         Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
         Label(
             "source",
@@ -172,6 +188,13 @@ LABELS: Final = {
         Label("interface", "network interface of an RDMA device", "interfaces of one device"),
         Label("priority", "priority of Ethernet, 0 to 7; empty: the whole interface", "eight priorities"),
         Label("trouble", "what counters of an RDMA port mean together", "a closed set", TROUBLES),
+        Label(
+            "gpu_trouble",
+            "hung, suspected (of hanging), straggling: whole gangs; unjudged: gangs that can not be told; sick, lost, "
+            "throttled: single GPUs",
+            "a closed set",
+            GPU_TROUBLES,
+        ),
         Label("via", "who read the accelerator: an exporter, or nvml; aggregate `max without (via)` first", _CODE),
         Label("link_layer", "InfiniBand or Ethernet, where it is told", "a closed set", ("InfiniBand", "Ethernet")),
         Label("tool", "perftest or ucx", "a closed set", ("perftest", "ucx")),

@@ -117,7 +117,14 @@ def pod(raw: JsonObject) -> Pod | None:
         if disrupted.get("status") == "True"
         else None,
         group=_pod_group(metadata),
+        claims=_claims(spec),
     )
+
+
+def _claims(spec: JsonObject) -> tuple[str, ...]:
+    """Volume claims that a pod names, in order."""
+    claims = (section(volume, "persistentVolumeClaim", "spec.volumes") for volume in items(spec, "volumes", "spec"))
+    return tuple(sorted({name for claim in claims if (name := optional_word(claim, "claimName", "spec.volumes"))}))
 
 
 def pod_or_bystander(raw: JsonObject) -> Pod | Bystander | None:

@@ -11,7 +11,7 @@ from rich.text import Text
 from collector.accounting.schema.rows import Transition
 from collector.model.quantities import counted, format_duration, format_time
 from collector.model.reading import Unknown
-from collector.model.snapshot import Lie, TenantPool, Work
+from collector.model.snapshot import Lie, TenantPool, UseTold, Work
 from controller.cli.accounting_text import transition_cells
 from controller.cli.explain_facts import TenantFacts, WorkFacts
 from controller.cli.look_screen import WAIT_COLUMNS, borrowed, nobody_waits, use_cells, wait_row, waits_title
@@ -29,6 +29,9 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
     yield Text.assemble((f"{work.title}", "bold"), f"  {work.kind}, tenant {work.tenant}, {_shape(work)}")
     yield Text(f"{_clock(work)}\n", style="bold red" if work.overdue else "")
     yield section("Why", Text(facts.why))
+    yield from _troubles(facts.troubles)
+    if facts.not_judged:
+        yield section("Whether it hangs is not known", Text(facts.not_judged))
     if facts.queue_length:
         place = f"Place {len(facts.ahead) + 1} of {facts.queue_length} in its queue"
         yield section(place, Text(facts.order), *_ahead(facts.ahead))
@@ -36,6 +39,8 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
         yield section(f"Who holds pool {work.pool}", _holders(facts, view))
     if facts.help:
         yield section("What would help", *(Text(f"· {sentence}") for sentence in facts.help))
+    if facts.storage:
+        yield section("Its volumes", *(Text(line) for line in facts.storage))
     if facts.history:
         yield section("What happened to it", _history(facts.history))
     yield from _lies(facts.lies)
@@ -58,6 +63,9 @@ def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     yield section("GPUs", _states(facts.states, view) if facts.states else Text(_no_states(view)))
     if facts.idle or facts.unread:
         yield section("Use", Text(_use(facts)))
+    yield from _troubles(facts.troubles)
+    if facts.storage:
+        yield section("Storage", *(Text(line) for one in facts.storage for line in _used(one)))
     if tenant.objectives:
         shown = table(left("OBJECTIVE"), left("KIND"), right("TARGET"), right("WINDOW"))
         for one in tenant.objectives:
@@ -70,6 +78,11 @@ def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     elif view.waits_hidden:
         yield section("Waiting", nobody_waits(view))
     yield from _lies(facts.lies)
+
+
+def _used(one: UseTold) -> Iterator[str]:
+    yield one.pattern
+    yield from (f"· {sentence}" for sentence in one.advice)
 
 
 def change_screen(change: Change) -> Iterator[RenderableType]:
@@ -85,6 +98,13 @@ def change_screen(change: Change) -> Iterator[RenderableType]:
     yield section("To undo it", Text(f"{change.inverse} (trimtab revert {change.id})"))
 
 
+def _troubles(sentences: tuple[str, ...]) -> Iterator[RenderableType]:
+    if sentences:
+        lines = [Text(f"· {sentence}.") for sentence in sentences[:_MOST]]
+        more = [Text(f"· and {len(sentences) - _MOST} more")] if len(sentences) > _MOST else []
+        yield section("What is wrong with its GPUs", *lines, *more)
+
+
 def _shape(work: Work) -> str:
     gpus = counted(work.gpus, "GPU") + ("" if work.pods == 1 else f" ({work.pods} pods of {work.gpus_per_pod})")
     return f"{gpus}, pool {work.pool or 'none'}" + (f", queue {work.queue}" if work.queue else "")
@@ -97,9 +117,19 @@ def _clock(work: Work) -> str:
     evicted = f", evicted {counted(work.evictions, 'time')}" + (
         f" (last by {work.evicted_by})" if work.evicted_by else ""
     )
+    if len(work.evictions_by) > 1 or sum(work.evictions_by.values()) not in (0, work.evictions):
+        evicted += f": {_evictors(work)}"
     name = f": {work.waiting.value}" if work.waiting else ""
     return f"{work.phase.value}, {verb} {waited} ({limit}, size {work.size.value}){name}" + (
         evicted if work.evictions else ""
+    )
+
+
+def _evictors(work: Work) -> str:
+    told = sorted(work.evictions_by.items(), key=lambda item: (-item[1], item[0]))
+    unknown = work.evictions - sum(count for _, count in told)
+    return ", ".join(
+        [f"{count} by {tenant}" for tenant, count in told] + ([f"{unknown} by an unknown"] if unknown > 0 else [])
     )
 
 

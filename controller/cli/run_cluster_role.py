@@ -35,6 +35,8 @@ class ClusterOptions:
     context: str | None
     gpu_exporters: tuple[str, ...]
     ceph_urls: tuple[str, ...]
+    ceph_admin: Path | None
+    ceph_user: str
     rdma_probes: Path | None
     probes: Path | None
     prometheus_url: str | None
@@ -54,12 +56,17 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     if options.rdma_probes is not None and options.probes is not None:
         expected = "one of the two: both would say how each tenant's network is"
         raise InputError((Mistake("--probes", "a file beside --rdma-probes", expected),))
+    if options.ceph_admin is not None and not options.ceph_urls:
+        expected = "--ceph-url beside it: an administrator is only asked about what the pages show"
+        raise InputError((Mistake("--ceph-admin", str(options.ceph_admin), expected),))
     asked = options.prometheus_url
     settings = CollectorSettings(
         cluster=options.cluster,
         listen=options.listen,
         gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in options.gpu_exporters),
         ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph_urls),
+        ceph_admin=options.ceph_admin,
+        ceph_user=options.ceph_user,
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
         probe_file=None if options.probes is None else ProbeFile(options.probes, options.time_scale),
         prometheus_url=None if asked is None else http_address("--prometheus-url", asked),

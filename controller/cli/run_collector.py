@@ -42,6 +42,22 @@ CephUrls: TypeAlias = Annotated[
         metavar="URL",
     ),
 ]
+CephAdminFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--ceph-admin",
+        parser=path_for("--ceph-admin"),
+        help="ceph.conf of a client that may ask OSDs; off without. Needs python3-rados of the distribution.",
+    ),
+]
+CephUser: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--ceph-user",
+        parser=words_for("--ceph-user", "a name such as client.trimtab"),
+        help="Its name, for --ceph-admin.",
+    ),
+]
 RdmaProbes: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -137,6 +153,8 @@ def run_collector(
     context: Context = None,
     gpu_exporter: GpuExporters = None,
     ceph_url: CephUrls = None,
+    ceph_admin: CephAdminFile = None,
+    ceph_user: CephUser = "client.admin",
     rdma_probes: RdmaProbes = None,
     prometheus_url: CollectedBy = None,
     accounting: Accounting = None,
@@ -155,8 +173,7 @@ def run_collector(
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
-    With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
-
+    With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait.
     With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
@@ -178,6 +195,8 @@ def run_collector(
         context=context,
         gpu_exporters=tuple(gpu_exporter or ()),
         ceph_urls=tuple(ceph_url or ()),
+        ceph_admin=ceph_admin,
+        ceph_user=ceph_user,
         rdma_probes=rdma_probes,
         probes=probes,
         prometheus_url=prometheus_url,

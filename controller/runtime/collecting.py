@@ -10,30 +10,34 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
 from prometheus_client import CollectorRegistry
 
 from collector.assemble.ceph_memory import CephMemory
+from collector.assemble.gang_signs import GangMemory
+from collector.assemble.gpu_ledger import Devices
 from collector.exporter.ceph import CephPages
+from collector.exporter.ceph_admin import AdminRounds
 from collector.exporter.cluster_role import ClusterRole, PictureSource
 from collector.exporter.fabric_families import FabricCollector
 from collector.exporter.families import Published, SnapshotCollector
 from collector.exporter.gpu import GpuExporters
+from collector.exporter.gpu_series import GpuSeries
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
-from collector.exporter.probe_board import ProbeBoard
-from collector.exporter.probe_families import ProbePictureCollector
 from collector.exporter.probe_http import links_route
 from collector.exporter.rdma import RdmaProbes
 from collector.exporter.repeated import Repeated
 from collector.exporter.storage_families import StorageCollector
 from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
+from collector.sources.ceph_admin import CephAdmin
 from collector.sources.evidence import EvidenceLimits, read_evidence
-from collector.sources.probe_gather import gather
 from collector.sources.prometheus import Prometheus
 from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
@@ -42,14 +46,18 @@ from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
 from controller.runtime.observe import wait_clocks
 from controller.runtime.probe_file import ProbeFile
+from controller.runtime.probe_gathering import probe_board
 
 _LOG = structlog.get_logger("trimtab.collector")
 _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
 _CEPH_WINDOW_SECONDS: Final = 60.0
-_CEPH_STALL_SECONDS: Final = 30.0
 _GATHER_SECONDS: Final = 60.0
+_CEPH_SECONDS: Final = 5.0
+_CEPH_STALL_SECONDS: Final = 10.0
+_CEPH_PAGES: Final = ScrapeLimits(read_seconds=15.0, total_seconds=30.0, body_bytes=128 * 1024 * 1024)
+"""The page of a manager of a thousand OSDs is large and slow, and slowest just when OSDs fail."""
 _KEEP_SECONDS: Final = 1.0
 _HISTORY_SECONDS: Final = 10.0
 _ROUNDS_PER_WINDOW: Final = 12
@@ -64,6 +72,9 @@ class CollectorSettings:
     listen: Address
     gpu_exporters: tuple[str, ...] = ()
     ceph_urls: tuple[str, ...] = ()
+    ceph_admin: Path | None = None
+    """The ceph.conf of a client that may ask as an administrator; None: only pages are read."""
+    ceph_user: str = "client.admin"
     rdma_probes: ProbePlan | None = None
     probe_file: ProbeFile | None = None
     """Where the NICs are named whose nodes probe each other; what they say is gathered."""
@@ -77,13 +88,28 @@ class CollectorSettings:
 
     @property
     def gpu_seconds(self) -> float:
-        """How often the GPU exporters and Ceph are read."""
+        """How often the GPU exporters are read."""
         return max(1.0, _GPU_SECONDS / self.time_scale)
+
+    @property
+    def ceph_seconds(self) -> float:
+        """How often Ceph's pages are read: ceph-exporter has news every five seconds, and stalls may be short."""
+        return max(1.0, _CEPH_SECONDS / self.time_scale)
 
     @property
     def idle_window_seconds(self) -> float:
         """How long a held GPU must do nothing to be called idle."""
         return max(_IDLE_WINDOW_SECONDS / self.time_scale, _ROUNDS_PER_WINDOW * self.gpu_seconds)
+
+    @property
+    def gang_memory(self) -> GangMemory:
+        """How long a gang must spin to be hung."""
+        usual, scale = GangMemory(), self.idle_window_seconds / _IDLE_WINDOW_SECONDS
+        return GangMemory(
+            longest_gap_seconds=usual.longest_gap_seconds * scale,
+            suspected_after_seconds=usual.suspected_after_seconds * scale,
+            hung_after_seconds=usual.hung_after_seconds * scale,
+        )
 
     @property
     def ceph_memory(self) -> CephMemory:
@@ -147,15 +173,27 @@ class Collecting:
         self._gpus = GpuExporters(
             settings.gpu_exporters, self._scraper, self._health, time.time, settings.idle_window_seconds
         )
-        self._ceph = CephPages(settings.ceph_urls, self._scraper, self._health, time.time, settings.ceph_memory)
+        self._series = None
+        if settings.prometheus_url is not None:
+            asked = Prometheus(settings.prometheus_url)
+            self._series = GpuSeries(asked, settings.cluster, self._health, time.time, settings.idle_window_seconds)
+        self._ceph_scraper = Scraper(_CEPH_PAGES)
+        self._ceph = CephPages(settings.ceph_urls, self._ceph_scraper, self._health, time.time, settings.ceph_memory)
+        admin_file, user = settings.ceph_admin, settings.ceph_user
+        self._ceph_admin = (
+            None
+            if admin_file is None
+            else AdminRounds(lambda: CephAdmin(admin_file, user), self._ceph.state, self._health, time.time)
+        )
         self._role = ClusterRole(
             pictures=watch,
-            devices=self._gpus.devices,
+            devices=self._devices,
             health=self._health,
             clock=time.time,
             clocks=wait_clocks(settings.time_scale),
             published=Published(settings.cluster),
             history=None if keeping is None else keeping.recorder,
+            gangs=settings.gang_memory,
         )
         registry = CollectorRegistry()
         registry.register(
@@ -164,9 +202,8 @@ class Collecting:
             )
         )
         if settings.ceph_urls:
-            registry.register(
-                StorageCollector(lambda: self._role.published, self._ceph.state, time.time, _STALE_AFTER_SECONDS)
-            )
+            state = self._ceph.state if self._ceph_admin is None else self._ceph_admin.state
+            registry.register(StorageCollector(lambda: self._role.published, state, time.time, _STALE_AFTER_SECONDS))
         self._prober = RdmaProber(settings.rdma_plan)
         self._fabric = RdmaProbes(settings.rdma_plan, self._prober, self._health, time.time)
         if settings.rdma_probes is not None:
@@ -175,7 +212,9 @@ class Collecting:
                     lambda: self._role.published, lambda: self._fabric.memory, time.time, _STALE_AFTER_SECONDS
                 )
             )
-        self._board = self._probe_board(registry)
+        self._board = probe_board(
+            settings.probe_file, self._health, registry, lambda: self._role.published, _STALE_AFTER_SECONDS
+        )
         more = () if self._board is None else (links_route(self._board.document),)
         self.server = HttpServer(metrics_app(registry, self._is_ready, more=more), settings.listen)
 
@@ -207,25 +246,15 @@ class Collecting:
             self._watch.stop()
             self.server.stop()
             self._scraper.close()
+            self._ceph_scraper.close()
             _LOG.info("stopped")
 
-    def _probe_board(self, registry: CollectorRegistry) -> ProbeBoard | None:
-        """What gathers the nodes' probes, with its metrics; None: nobody probes. Raises InputError."""
-        source = self._settings.probe_file
-        if source is None:
-            return None
-        source.settings()  # a file that was never good is said at once
-        board = ProbeBoard(source.settings, lambda settings: gather(settings, ""), self._health, time.time)
-        registry.register(
-            ProbePictureCollector(
-                lambda: board.picture,
-                lambda: board.fabric,
-                lambda: self._role.published,
-                time.time,
-                _STALE_AFTER_SECONDS,
-            )
-        )
-        return board
+    def _devices(self, now: float) -> Devices:
+        if self._series is None:
+            return self._gpus.devices(now)
+        if self._settings.gpu_exporters:
+            return replace(self._gpus.devices(now), traffic=self._series.traffic(now))
+        return self._series.devices(now)
 
     def _is_ready(self) -> bool:
         return self._role.published.snapshot is not None
@@ -235,7 +264,10 @@ class Collecting:
         if self._settings.gpu_exporters:
             helpers.append(self._repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
         if self._settings.ceph_urls:
-            helpers.append(self._repeated("ceph", self._settings.gpu_seconds, self._read_ceph))
+            helpers.append(self._repeated("ceph", self._settings.ceph_seconds, self._read_ceph))
+        if self._settings.ceph_urls and self._ceph_admin is not None:
+            ask = partial(self._read_ceph_admin, self._ceph_admin)
+            helpers.append(self._repeated("ceph-admin", self._settings.ceph_seconds, ask))
         if self._settings.rdma_probes is not None:
             helpers.append(self._repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
         if self._board is not None:
@@ -244,6 +276,7 @@ class Collecting:
             asked = Prometheus(self._settings.prometheus_url)
             every_seconds = self._settings.gpu_seconds * 2
             helpers.append(self._repeated("own-series", every_seconds, lambda: self._check_arrival(asked)))
+            helpers.append(self._repeated("gpu-series", every_seconds, self._read_series))
         if self._keeping is not None:
             helpers.append(self._repeated("accounting", _KEEP_SECONDS, self._keep))
         return helpers
@@ -280,8 +313,15 @@ class Collecting:
     def _read_gpus(self) -> None:
         self._told.say("gpu exporter", self._gpus.read())
 
+    def _read_series(self) -> None:
+        if self._series is not None:
+            self._told.say("gpu series", self._series.read(gpus=not self._settings.gpu_exporters))
+
     def _read_ceph(self) -> None:
         self._told.say("ceph", self._ceph.read())
+
+    def _read_ceph_admin(self, rounds: AdminRounds) -> None:
+        self._told.say("ceph as an administrator", rounds.read())
 
     def _probe_rdma(self) -> None:
         self._told.say("rdma probe", self._fabric.read())

@@ -126,7 +126,18 @@ def status_document(report: TickReport) -> dict[str, Any]:
         "active_changes": [change_document(change) for change in report.ledger.active],
         "recent_changes": [_recent(change) for change in report.ledger.changes if not change.active][-20:],
         "tenants": _tenants(snapshot) if snapshot else [],
+        "storage": _storage(snapshot) if snapshot else [],
     }
+
+
+def _storage(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Tenants whose storage something would make quicker."""
+    return [
+        {"tenant": tenant, "storage": one.storage, "pattern": one.pattern, "advice": list(one.advice)}
+        for tenant, uses in sorted(snapshot.evidence.storage.items())
+        for one in uses
+        if one.advice
+    ]
 
 
 def _alert_document(signal: Signal, now: float) -> dict[str, Any]:

@@ -138,6 +138,9 @@ class Job:
     owner: OwnerRef | None = None
     stem: str = ""
     """What its name was generated from (generateName); "" for a name that its user chose."""
+    deadline: str = ""
+    expected_run: str = ""
+    """As it declares them, in its own words; "" for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +276,8 @@ class PriorityClass:
 
     name: str
     value: int
+    deadline_within: str = ""
+    """For work that is due within so long, in the words of whoever prepared it; "" for any other class."""
 
 
 class CephClient(StrEnum):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from collector.model.deadline import Deadline, DeadlineClass
 from collector.model.gangs import Scheduler, ShareQueue
 from collector.model.reading import Reading, Unknown
 from collector.model.strays import Strays
@@ -102,6 +103,10 @@ class Work:
     """MultiKueue sent it to this other cluster, where its GPUs are counted."""
     scheduler: Scheduler | None = None
     """Whose queue `queue` is; None for Kueue and for work without a queue."""
+    priority_class: str = ""
+    """Kueue: the class that its priority comes from; "" for none."""
+    deadline: Deadline | None = None
+    """As it declares it itself."""
 
     @property
     def waits(self) -> bool:
@@ -313,6 +318,8 @@ class Snapshot:
     strays: Strays = field(default_factory=Strays)
     share_queues: tuple[ShareQueue, ...] = ()
     """Queues of Volcano and KAI, in order."""
+    deadline_classes: tuple[DeadlineClass, ...] = ()
+    """Classes that were prepared for work with a deadline, the most urgent first; Kueue's."""
     blind: tuple[str, ...] = ()
     """Why the picture of the API server is no ground for any write, a soft revert included: stale or unreadable."""
 

@@ -197,22 +197,18 @@ def run_collector(
     if role is Role.NODE:
         of_node = _NodeOptions(node or socket.gethostname(), sysfs or Path("/sys"), nvml, pod_resources)
         return _run(_node_program(at, of_node, _Probing(probes, probe_token_file, probe_state)), listen)
-    from controller.cli.run_cluster_role import ClusterOptions, cluster_program
+    from controller.cli.run_cluster_role import CephOptions, ClusterOptions, HistoryOptions, cluster_program
 
     options = ClusterOptions(
         config=tuple(config or ()),
         kubeconfig=kubeconfig,
         context=context,
         gpu_exporters=tuple(gpu_exporter or ()),
-        ceph_urls=tuple(ceph_url or ()),
-        ceph_admin=ceph_admin,
-        ceph_user=ceph_user,
+        ceph=CephOptions(tuple(ceph_url or ()), ceph_admin, ceph_user),
         rdma_probes=rdma_probes,
         probes=probes,
         prometheus_url=prometheus_url,
-        accounting=accounting,
-        accounting_keep=accounting_keep,
-        namespace=namespace,
+        history=HistoryOptions(accounting, accounting_keep, namespace),
         listen=at.listen,
         cluster=cluster,
         time_scale=time_scale,

@@ -90,10 +90,8 @@ def naming_context(
     """Put together what naming needs."""
     by_key = {(item.tenant, item.pool): item for item in tenants}
     borrowed: dict[str, dict[str, int]] = defaultdict(dict)
-    for _, item in sorted(by_key.items()):
-        gpus = item.borrowed()
-        if gpus > 0:
-            borrowed[item.pool][item.tenant] = gpus
+    for item in sorted((one for one in by_key.values() if one.borrowed() > 0), key=lambda one: one.tenant):
+        borrowed[item.pool][item.tenant] = item.borrowed()
     return Named(picture, pools, by_key, borrowed, now)
 
 

@@ -6,10 +6,12 @@ All times are epoch seconds, all amounts whole GPUs unless the name says otherwi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 
 from collector.model.gangs import Scheduler, ShareQueue
 from collector.model.reading import Reading, Unknown
@@ -122,6 +124,59 @@ class Work:
         return f"{self.namespace}/{self.name}"
 
 
+@dataclass(frozen=True)  # no slots: what is derived from its works is kept once it was asked for
+class WorkGroup:
+    """Some of a tenant's work in one pool. Who keeps a group from look to look keeps all that is derived from it."""
+
+    tenant: str
+    pool: str | None
+    works: tuple[Work, ...]
+
+    @cached_property
+    def overdue(self) -> tuple[Work, ...]:
+        """Eligible and waiting longer than its limit."""
+        return tuple(work for work in self.works if work.overdue)
+
+    @cached_property
+    def ineligible(self) -> tuple[Work, ...]:
+        """What waits and can not start, whatever the quota."""
+        return tuple(w for w in self.works if w.ineligible is not None and w.phase is WorkPhase.WAITING)
+
+    @cached_property
+    def placed(self) -> tuple[Work, ...]:
+        """What holds quota."""
+        return tuple(work for work in self.works if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING))
+
+    @cached_property
+    def evicted(self) -> tuple[Work, ...]:
+        """What is known to have been evicted by others."""
+        return tuple(work for work in self.works if work.evictions_by)
+
+
+class GroupedWorks(tuple[Work, ...]):
+    """Works that are already told apart by tenant and pool; several groups may be about the same."""
+
+    groups: tuple[WorkGroup, ...]
+
+    @classmethod
+    def of(cls, groups: Iterable[WorkGroup]) -> GroupedWorks:
+        """All works of the groups, in their order."""
+        groups = tuple(groups)
+        made = cls(chain.from_iterable([group.works for group in groups]))
+        made.groups = groups
+        return made
+
+
+def grouped(works: tuple[Work, ...]) -> tuple[WorkGroup, ...]:
+    """The works by tenant and pool, in order of the first of each."""
+    if isinstance(works, GroupedWorks):
+        return works.groups
+    found: dict[tuple[str, str | None], list[Work]] = defaultdict(list)
+    for work in works:
+        found[work.tenant, work.pool].append(work)
+    return tuple(WorkGroup(tenant, pool, tuple(own)) for (tenant, pool), own in found.items())
+
+
 @dataclass(frozen=True, slots=True)
 class NodeState:
     """GPUs of one node in its pool. `unusable` says why nothing new may start there."""
@@ -184,7 +239,7 @@ class PoolState:
         return self.places(gpus_per_pod, also_free) >= pods
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is derived is kept once it was asked for
 class TenantPool:
     """One tenant in one pool: what was agreed, what it uses, what it lacks."""
 
@@ -209,7 +264,7 @@ class TenantPool:
     """Allocated GPUs that compute nothing."""
     opted_out: bool = False
 
-    @property
+    @cached_property
     def entitled_now(self) -> Reading[int]:
         """Guarantee and floating part as they stand now."""
         if isinstance(self.floating_now, Unknown):
@@ -228,13 +283,17 @@ class TenantPool:
         """D: entitled demand, GPUs running and waiting up to the burst."""
         return min(self.running + self.waiting, self.entitlement.burst_gpus)
 
-    @property
+    @cached_property
     def shortfall(self) -> int:
         """bad: the part of the demand that waits longer than its limit."""
         return max(0, min(self.demand - self.running, self.overdue))
 
     def borrowed(self) -> int:
         """Quota in use beyond the own entitlement as it stands now; 0 where that is unknown."""
+        return self._borrowed
+
+    @cached_property
+    def _borrowed(self) -> int:
         entitled = self.entitled_now
         return 0 if isinstance(entitled, Unknown) else max(0, self.reserved - entitled.value)
 
@@ -282,7 +341,7 @@ class Evidence:
     """Why decisions can not be made on this, each a sentence; empty: sighted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is derived is kept once it was asked for
 class Snapshot:
     """One tick's picture of the world."""
 
@@ -306,6 +365,26 @@ class Snapshot:
         """Why nothing new may be decided: the picture's reasons and those of Prometheus."""
         return (*self.blind, *self.evidence.blind)
 
+    @cached_property
+    def groups(self) -> tuple[WorkGroup, ...]:
+        """All works, by tenant and pool."""
+        return grouped(self.works)
+
+    @cached_property
+    def _groups_of(self) -> Mapping[tuple[str, str | None], Sequence[WorkGroup]]:
+        found: dict[tuple[str, str | None], list[WorkGroup]] = defaultdict(list)
+        for group in self.groups:
+            found[group.tenant, group.pool].append(group)
+        return found
+
+    @cached_property
+    def _states(self) -> Mapping[tuple[str, str], TenantPool]:
+        return {(state.tenant, state.pool): state for state in reversed(self.tenants)}
+
+    def groups_of(self, tenant: str, pool: str | None) -> Sequence[WorkGroup]:
+        """The tenant's works in that pool, in one group or more."""
+        return self._groups_of.get((tenant, pool), ())
+
     def tenant_pool(self, tenant: str, pool: str) -> TenantPool | None:
         """The tenant's state in that pool."""
-        return next((item for item in self.tenants if item.tenant == tenant and item.pool == pool), None)
+        return self._states.get((tenant, pool))

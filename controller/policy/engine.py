@@ -70,9 +70,12 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
-    view = View(snapshot, by_key(available(targets, ledger.changes)), terms, ledger.evictions)
+    view = View(snapshot, by_key(available(targets, ledger.active)), terms, ledger.evictions)
+    used, counted_for = budget_use(ledger, now, policy.day_seconds), ledger
     for finding in findings:
-        at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
+        if ledger is not counted_for:
+            used, counted_for = budget_use(ledger, now, policy.day_seconds), ledger
+        at = Circumstances(snapshot, policy, ceiling, ledger, used, now)
         tried = on_trial(finding, ledger)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
@@ -83,7 +86,7 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
         findings=findings,
         decisions=tuple(decisions),
         ledger=ledger,
-        used=budget_use(ledger, now, policy.day_seconds),
+        used=used if ledger is counted_for else budget_use(ledger, now, policy.day_seconds),
         sentence=_sentence(snapshot, decisions, ledger),
         wake_at=_wake_at(now, policy, (before, ledger), decisions),
     )
@@ -94,8 +97,8 @@ def _kept_up(
 ) -> Ledger:
     """Every active change one look further: confirmed, judged, sent back when due, and followed down."""
     for change in ledger.active:
-        kept = recorded(change, places, ledger.changes, snapshot.taken_at)
-        kept = heeded(kept, places, ledger.changes, snapshot.taken_at)
+        kept = recorded(change, places, ledger.active, snapshot.taken_at)
+        kept = heeded(kept, places, ledger.active, snapshot.taken_at)
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Verdict
@@ -16,7 +17,7 @@ KEEP_ENDED = 60
 """Ended changes that are kept for `explain`, beside those that budgets still count."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is asked for again and again is kept
 class Ledger:
     """What the loop remembers between ticks. `changes` and `latched` survive restarts; the rest need not."""
 
@@ -30,7 +31,7 @@ class Ledger:
     evictions: EvictionMemory = field(default_factory=EvictionMemory)
     """Who evicted whom lately."""
 
-    @property
+    @cached_property
     def active(self) -> tuple[Change, ...]:
         """Changes that are not ended, oldest first."""
         return tuple(change for change in self.changes if change.active)

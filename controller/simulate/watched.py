@@ -5,9 +5,9 @@ To be seen is what a cluster shows: who runs, who waits and for how long, where.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence, Set
-from heapq import heappop, heappush, nsmallest
-from itertools import chain
+from heapq import heappop, heappush
 from math import inf
 
 from controller.simulate.batch import Batch
@@ -36,6 +36,8 @@ class WatchedBatch(Batch):
         self._limits = limits if limits is not None else [{}] * queues
         self._asked, self._late = [0] * queues, [0] * queues
         """GPUs that wait, and that wait for longer than they may, by queue."""
+        self._line: list[list[int]] = [[] for _ in range(queues)]
+        """Who waits, by queue, in the order in which it is served."""
         self._late_from = [inf] * len(jobs)
         """By position: the moment after which who waits is late."""
         self._to_be_late: list[tuple[float, int]] = []
@@ -66,9 +68,14 @@ class WatchedBatch(Batch):
             waited = self.fates.wait_seconds[row]
             yield Sighting(row, waited, self._began[position], self.fates.evictions[row])
 
+    def running_since(self, queue: int) -> Iterator[tuple[int, float]]:
+        """(row, since when it holds its GPUs) of the same jobs in the same order."""
+        rows, began = self._row, self._began
+        return ((rows[position], began[position]) for position in self._running[queue])
+
     def waiting(self, queue: int, most: int) -> Iterator[Sighting]:
         """The first jobs of a queue that wait, in the order in which they are served."""
-        for position in nsmallest(most, chain.from_iterable(self._heaps[queue].values())):
+        for position in self._line[queue][:most]:
             row = self._row[position]
             waited = self.fates.wait_seconds[row] + self.now - self._since[position]
             yield Sighting(row, waited, None, self.fates.evictions[row])
@@ -112,6 +119,7 @@ class WatchedBatch(Batch):
         queue, size = self._queue[position], self._size[position]
         self._asked[queue] += size
         self._touched.add(queue)
+        insort(self._line[queue], position)
         limit = self._limits[queue].get(size)
         if limit is not None:
             moment = self._since[position] - self.fates.wait_seconds[self._row[position]] + limit
@@ -122,6 +130,8 @@ class WatchedBatch(Batch):
         super()._wait_no_more(position)
         queue, size = self._queue[position], self._size[position]
         self._asked[queue] -= size
+        line = self._line[queue]
+        del line[bisect_left(line, position)]
         self._late_from[position] = inf
         if position in self._are_late:
             self._are_late.remove(position)

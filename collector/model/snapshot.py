@@ -132,25 +132,39 @@ class WorkGroup:
     pool: str | None
     works: tuple[Work, ...]
 
-    @cached_property
+    @property
     def overdue(self) -> tuple[Work, ...]:
         """Eligible and waiting longer than its limit."""
-        return tuple(work for work in self.works if work.overdue)
+        return self._sorted[0]
 
-    @cached_property
+    @property
     def ineligible(self) -> tuple[Work, ...]:
         """What waits and can not start, whatever the quota."""
-        return tuple(w for w in self.works if w.ineligible is not None and w.phase is WorkPhase.WAITING)
+        return self._sorted[1]
 
-    @cached_property
+    @property
     def placed(self) -> tuple[Work, ...]:
         """What holds quota."""
-        return tuple(work for work in self.works if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING))
+        return self._sorted[2]
 
-    @cached_property
+    @property
     def evicted(self) -> tuple[Work, ...]:
         """What is known to have been evicted by others."""
-        return tuple(work for work in self.works if work.evictions_by)
+        return self._sorted[3]
+
+    @cached_property
+    def _sorted(self) -> tuple[tuple[Work, ...], ...]:
+        overdue, ineligible, placed, evicted = list[Work](), list[Work](), list[Work](), list[Work]()
+        for work in self.works:
+            if work.evictions_by:
+                evicted.append(work)
+            if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING):
+                placed.append(work)
+            elif work.ineligible is not None and work.phase is WorkPhase.WAITING:
+                ineligible.append(work)
+            if work.overdue:
+                overdue.append(work)
+        return tuple(overdue), tuple(ineligible), tuple(placed), tuple(evicted)
 
 
 class GroupedWorks(tuple[Work, ...]):

@@ -11,7 +11,7 @@ from math import ceil, inf
 from types import MappingProxyType
 from typing import Final
 
-from collector.assemble.waiting import Named, named, naming_context
+from collector.assemble.waiting import NameAndWhy, Named, name_of_waiting, naming_context
 from collector.model.objects import Picture
 from collector.model.reading import Known
 from collector.model.snapshot import (
@@ -159,15 +159,15 @@ class TraceView:
 
     def _head(self, tenant: int, batch: WatchedBatch, context: Named) -> WorkGroup:
         """Who is late is named as live. Of one queue all late work of one size has the same name and sentence."""
-        limits, late, works = self.limits[tenant], dict[int, Work](), list[Work]()
+        limits, late, works = self.limits[tenant], dict[int, NameAndWhy](), list[Work]()
         for sighting in batch.waiting(tenant, NAMED_OF_A_QUEUE):
             gpus = self.jobs.gpus[sighting.row]
             if sighting.waited_seconds <= limits.get(gpus, inf):
                 works.append(self._work(tenant, sighting, batch, WaitingName.WITHIN_LIMIT))
                 continue
             if gpus not in late:
-                late[gpus] = named(self._work(tenant, sighting, batch), context)
-            works.append(self._work(tenant, sighting, batch, late[gpus].waiting, late[gpus].why))
+                late[gpus] = name_of_waiting(self._work(tenant, sighting, batch), context)
+            works.append(self._work(tenant, sighting, batch, *late[gpus]))
         return WorkGroup(self.site.tenants[tenant].name, self.site.pools[0].name, tuple(works))
 
     def _work(

@@ -102,6 +102,12 @@ class Work:
     """MultiKueue sent it to this other cluster, where its GPUs are counted."""
     scheduler: Scheduler | None = None
     """Whose queue `queue` is; None for Kueue and for work without a queue."""
+    counted_at: float | None = None
+    """When `waited_seconds` was counted; None: at the moment of the snapshot. Its clock has run on since."""
+
+    def waited_at(self, now: float) -> float:
+        """Seconds that it has waited at the moment of the snapshot."""
+        return self.waited_seconds if self.counted_at is None else self.waited_seconds + now - self.counted_at
 
     @property
     def waits(self) -> bool:
@@ -154,17 +160,18 @@ class WorkGroup:
 
     @cached_property
     def _sorted(self) -> tuple[tuple[Work, ...], ...]:
-        overdue, ineligible, placed, evicted = list[Work](), list[Work](), list[Work](), list[Work]()
-        for work in self.works:
-            if work.evictions_by:
-                evicted.append(work)
-            if work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING):
-                placed.append(work)
-            elif work.ineligible is not None and work.phase is WorkPhase.WAITING:
-                ineligible.append(work)
-            if work.overdue:
-                overdue.append(work)
-        return tuple(overdue), tuple(ineligible), tuple(placed), tuple(evicted)
+        works, running = self.works, WorkPhase.RUNNING
+        evicted = tuple([work for work in works if work.evictions_by])
+        others = [work for work in works if work.phase is not running]
+        if not others:
+            return (), (), works, evicted
+        overdue = tuple([work for work in others if work.overdue])
+        waiting = [work for work in others if work.phase is WorkPhase.WAITING]
+        ineligible = tuple([work for work in waiting if work.ineligible is not None])
+        if len(waiting) == len(works):
+            return overdue, ineligible, (), evicted
+        placed = tuple([work for work in works if work.phase in (running, WorkPhase.STARTING)])
+        return overdue, ineligible, placed, evicted
 
 
 class GroupedWorks(tuple[Work, ...]):

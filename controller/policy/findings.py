@@ -96,7 +96,7 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
             cause = Cause.OTHER_SCHEDULER
         name: WaitingName | Trouble = kind if kind is not None else Trouble.UNEXPLAINED
         confidence = Confidence.LIKELY if unsure else Confidence.KNOWN
-        oldest = max(work.waited_seconds for work in works)
+        oldest = max(work.waited_at(snapshot.taken_at) for work in works)
         told = f"{state.tenant} lacks {counted(state.shortfall, 'GPU')} of pool {state.pool}, {name.value}; "
         told += f"{len(works)} overdue, the oldest for {format_duration(oldest)}. {works[0].why}"
         if others:

@@ -60,12 +60,12 @@ def available(targets: Iterable[Target], in_force: Sequence[Change]) -> tuple[Ta
     """
     moving = {(name, change.pool) for change in in_force for name in (change.source, change.destination)}
     return tuple(
-        _promised(target, in_force if (target.name, target.pool) in moving else ()) for target in targets
+        [_promised(target, in_force if (target.name, target.pool) in moving else ()) for target in targets]
     )
 
 
 def _promised(target: Target, changes: Sequence[Change]) -> Target:
-    if not isinstance(target.observed, Known):
+    if not isinstance(target.observed, Known) or (not changes and target.observed.value == target.baseline):
         return target
     held, intended = target.observed.value, level(target, changes)
     given = sum(one.given for one in changes if (one.destination, one.pool) == (target.name, target.pool))

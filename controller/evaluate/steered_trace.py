@@ -112,6 +112,7 @@ class SteeredTrace:
         tenants = tuple(SimulatedTenant(share.tenant, share.guarantee, share.floating) for share in shares)
         self._twin = Cluster(ClusterSpec(_SITE, 0, tenants), 0.0)
         """Holds the own Cohorts with their marks; no job is ever handed in there."""
+        self._floats = [share.floating for share in shares]
         self._picture = picture_of(self._twin, 0.0)
         self._baseline = own.baseline_for(self._site, self._picture, {_SITE: 0})
         self._targets = own.targets(self._baseline, self._picture, self._site)
@@ -166,8 +167,7 @@ class SteeredTrace:
         if self._at_rest and not self._batch.anybody_late() and evictions == self._evictions:
             self._still_until = self._batch.late_next()
             return
-        floats = [self._level(leaf_name(share.tenant)) for share in self._shares]
-        snapshot = self._view.snapshot(self._batch, floats, self._level(SHARED_LEAF), self._picture)
+        snapshot = self._view.snapshot(self._batch, self._floats, self._level(SHARED_LEAF), self._picture)
         before = self._ledger
         outcome = decide(snapshot, self._policy, Mode.ENFORCE, before, self._targets)
         self._evictions, self._ledger = evictions, outcome.ledger
@@ -203,6 +203,7 @@ class SteeredTrace:
             self._batch.set_shared(gpus)
         for queue, share in enumerate(self._shares):
             if name == leaf_name(share.tenant):
+                self._floats[queue] = gpus
                 self._batch.set_quota(queue, _quota(share, gpus))
         return version
 

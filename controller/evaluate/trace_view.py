@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from collector.assemble.waiting import naming_context
 from collector.model.objects import Picture
@@ -14,9 +15,11 @@ from controller.simulate.job_table import JobTable
 from controller.simulate.packing import Packing
 from controller.simulate.watched import WatchedBatch
 
+_KEPT_POOLS: Final = 1000
+
 
 class TraceView:
-    """Looks at one batch. What did not change since the last look is the same object: a state, a group of work, a pool."""
+    """Looks at one batch. States, groups of work and pools that did not change since the last look stay the same."""
 
     def __init__(
         self, jobs: JobTable, site: Site, capacity_gpus: int, gpus_per_node: int, nodes: Packing | None = None
@@ -27,8 +30,9 @@ class TraceView:
         self._works = TraceWorks(jobs, site, capacity_gpus, gpus_per_node, on_nodes=nodes is not None)
         self._states: list[TenantPool] = []
         self._pool: PoolState | None = None
-        self._filled: dict[int, tuple[NodeState, ...]] = {}
-        """Where GPUs are only counted: GPUs in use → nodes."""
+        self._pools: dict[tuple[int, int], PoolState] = {}
+        """Where GPUs are only counted: (GPUs in use, all quota) → the pool."""
+        self._guaranteed = sum(tenant.entitlements[0].guarantee for tenant in site.tenants)
 
     @property
     def limits(self) -> Sequence[dict[int, float]]:
@@ -44,7 +48,8 @@ class TraceView:
             self._states[number] = self._state(number, batch, floats[number])
             self._works.look_again(number, rows, batch)
         tenants = tuple(self._states)
-        pool = self._pool_state(tenants, sum(floats) + shared, changed=bool(touched))
+        used = sum([tenant.reserved for tenant in tenants])
+        pool = self._pool_state(used, self._guaranteed + sum(floats) + shared, changed=bool(touched))
         groups = list(self._works.running)
         late = [number for number, tenant in enumerate(tenants) if tenant.overdue]  # of others only the sums matter
         context = naming_context(picture, {pool.pool.name: pool}, tenants if late else (), batch.now)
@@ -52,12 +57,19 @@ class TraceView:
             groups += self._works.head(number, batch, context)
         return Snapshot(batch.now, self.site, {pool.pool.name: pool}, tenants, GroupedWorks.of(groups))
 
-    def _pool_state(self, tenants: Sequence[TenantPool], movable: int, *, changed: bool) -> PoolState:
-        last, total = self._pool, Known(sum(tenant.entitlement.guarantee for tenant in tenants) + movable)
-        if last is None or changed or last.quota_total != total:
-            used = sum(tenant.reserved for tenant in tenants)
-            self._pool = last = PoolState(self.site.pools[0], self._node_states(used), total, used)
-        return last
+    def _pool_state(self, used: int, total: int, *, changed: bool) -> PoolState:
+        if self._nodes is not None:
+            if self._pool is None or changed or self._pool.quota_total != Known(total):
+                self._pool = self._pool_of(used, total)
+            return self._pool
+        if (used, total) not in self._pools:
+            if len(self._pools) >= _KEPT_POOLS:
+                self._pools.clear()
+            self._pools[used, total] = self._pool_of(used, total)
+        return self._pools[used, total]
+
+    def _pool_of(self, used: int, total: int) -> PoolState:
+        return PoolState(self.site.pools[0], self._node_states(used), Known(total), used)
 
     def _state(self, tenant: int, batch: WatchedBatch, floating: int) -> TenantPool:
         owner, used, asked = self.site.tenants[tenant], batch.used(tenant), batch.waiting_gpus(tenant)
@@ -78,9 +90,6 @@ class TraceView:
         size = self._gpus_per_node
         if self._nodes is not None:
             return tuple(NodeState(f"node-{n}", size, size - free) for n, free in enumerate(self._nodes.free))
-        if used not in self._filled:
-            full, rest = divmod(used, size)
-            held = [size] * full + [rest] + [0] * (self._capacity_gpus // size)
-            count = self._capacity_gpus // size
-            self._filled[used] = tuple(NodeState(f"node-{n}", size, held[n]) for n in range(count))
-        return self._filled[used]
+        full, rest = divmod(used, size)
+        held = [size] * full + [rest] + [0] * (self._capacity_gpus // size)
+        return tuple(NodeState(f"node-{n}", size, held[n]) for n in range(self._capacity_gpus // size))

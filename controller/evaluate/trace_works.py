@@ -1,4 +1,4 @@
-"""The work of a trace under way, in groups that stay the same objects while nothing of them changes. Sees no run time. Pure.
+"""The work of a trace under way, in groups that are the same objects until they change. Sees no run time. Pure.
 
 Many thousand jobs wait where nothing is lent, so of each queue only its head is named.
 """
@@ -11,7 +11,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final
 
-from collector.assemble.waiting import Named, name_of_waiting
+from collector.assemble.waiting import NameAndWhy, Named, name_of_waiting
 from collector.model.snapshot import WaitingName, Work, WorkGroup, WorkPhase
 from collector.model.tenancy import Site, SizeClass, size_class
 from controller.simulate.job_table import JobTable
@@ -46,12 +46,18 @@ class _Head:
     """(row, whether it is late), in the order in which they are served."""
     firsts: Mapping[int, int] = field(default_factory=dict)
     """GPUs of a job → row of the first late one."""
-    names: Mapping[int, WaitingName | None] = field(default_factory=dict)
-    """GPUs of a job → the name of all late ones."""
     known: Mapping[int, Work] = field(default_factory=dict)
     """By row."""
+    told: Mapping[int, NameAndWhy] = field(default_factory=dict)
+    """GPUs of a job → the name of all late ones, and why."""
+    first: WorkGroup | None = None
+    """The first late one of each size."""
     rest: WorkGroup | None = None
-    """All but the first late one of each size."""
+    """All others."""
+
+
+def _same_names(one: Mapping[int, NameAndWhy], other: Mapping[int, NameAndWhy]) -> bool:
+    return one.keys() == other.keys() and all(name is other[gpus][0] for gpus, (name, _) in one.items())
 
 
 class TraceWorks:
@@ -100,26 +106,28 @@ class TraceWorks:
         if head.stale:
             head.line = batch.line(tenant, NAMED_OF_A_QUEUE)
             head.firsts = {gpus_of[row]: row for row, late in reversed(head.line) if late}
-        told = {}
+        told: dict[int, NameAndWhy] = {}
         for gpus, row in head.firsts.items():
             work = head.known.get(row)
             if work is None or work.waiting is WaitingName.WITHIN_LIMIT:
                 work = self._work(tenant, row, batch)
             told[gpus] = name_of_waiting(work, context)
-        firsts = [self._work(tenant, row, batch, *told[gpus]) for gpus, row in head.firsts.items()]
-        names = {gpus: name for gpus, (name, _) in told.items()}
-        if head.stale or head.rest is None or names != head.names:
-            head.names, head.stale = names, False
-            head.known = self._line_named(tenant, batch)
+        if head.first is None or head.stale or told != head.told:
+            head.first = self._group(
+                tenant, [self._work(tenant, row, batch, *told[gpus]) for gpus, row in head.firsts.items()]
+            )
+        if head.rest is None or head.stale or not _same_names(told, head.told):
+            head.known = self._line_named(tenant, told, batch)
             first = set(head.firsts.values())
-            head.rest = self._group(tenant, (work for row, work in head.known.items() if row not in first))
-        return self._group(tenant, firsts), head.rest
+            head.rest = self._group(tenant, [work for row, work in head.known.items() if row not in first])
+        head.told, head.stale = told, False
+        return head.first, head.rest
 
-    def _line_named(self, tenant: int, batch: WatchedBatch) -> Mapping[int, Work]:
+    def _line_named(self, tenant: int, told: Mapping[int, NameAndWhy], batch: WatchedBatch) -> Mapping[int, Work]:
         head, gpus_of, evictions = self._heads[tenant], self._jobs.gpus, batch.fates.evictions
         found: dict[int, Work] = {}
         for row, late in head.line:
-            name = head.names[gpus_of[row]] if late else WaitingName.WITHIN_LIMIT
+            name = told[gpus_of[row]][0] if late else WaitingName.WITHIN_LIMIT
             work = head.known.get(row)
             if work is None or work.waiting is not name or work.evictions != evictions[row]:
                 work = self._work(tenant, row, batch, name)

@@ -63,7 +63,8 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     now, places, before = snapshot.taken_at, by_key(targets), ledger
     ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
     if not snapshot.blind:
-        ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
+        evictions = ledger.evictions.advance(snapshot, policy.day_seconds / 24)
+        ledger = ledger if evictions is ledger.evictions else replace(ledger, evictions=evictions)
     findings = find(snapshot, ledger)
     enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
     seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24, enough)

@@ -43,6 +43,8 @@ class Ledger:
 
     def pruned(self, since: float) -> Ledger:
         """The ledger without the oldest of the changes that ended and were created before `since`."""
+        if len(self.changes) <= KEEP_ENDED:
+            return self
         old = [change for change in self.changes if not change.active and change.created_at < since]
         gone = {change.id for change in old[:-KEEP_ENDED]}
         if not gone:
@@ -63,7 +65,7 @@ class Ledger:
         moments = {
             key: (*self.vanished.get(key, ()), *((now,) if key in went else ())) for key in {*self.vanished, *went}
         }
-        recent = {key: tuple(at for at in times if now - at < memory_seconds) for key, times in moments.items()}
+        recent = {key: tuple([at for at in times if now - at < memory_seconds]) for key, times in moments.items()}
         counts = {key: self.confirmations.get(key, 0) + 1 for key in seen}
         if enough is not None:
             counts = {key: min(count, enough) for key, count in counts.items()}

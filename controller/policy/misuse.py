@@ -91,8 +91,7 @@ def _misfits(snapshot: Snapshot) -> Iterator[Finding]:
     misfits: dict[tuple[str, str], list[Work]] = defaultdict(list)
     for group in snapshot.groups:
         if group.ineligible:
-            works = (work for work in group.ineligible if _fits_nowhere(work, snapshot))
-            misfits[group.tenant, group.pool or ""] += works
+            misfits[group.tenant, group.pool or ""] += [one for one in group.ineligible if _fits_nowhere(one, snapshot)]
     if not misfits:
         return
     for state in snapshot.tenants:

@@ -59,9 +59,7 @@ def available(targets: Iterable[Target], in_force: Sequence[Change]) -> tuple[Ta
     whoever holds it then. A cap with what is already intended to be allowed.
     """
     moving = {(name, change.pool) for change in in_force for name in (change.source, change.destination)}
-    return tuple(
-        [_promised(target, in_force if (target.name, target.pool) in moving else ()) for target in targets]
-    )
+    return tuple([_promised(target, in_force if (target.name, target.pool) in moving else ()) for target in targets])
 
 
 def _promised(target: Target, changes: Sequence[Change]) -> Target:
@@ -148,8 +146,11 @@ def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))
     nobody = change.source == IDLE
-    taken = change.taken if nobody or at_level(source, changes) else change.taken_written
-    given = change.given if at_level(destination, changes) else change.given_written
+    taken, given = change.taken_written, change.given_written
+    if taken != change.taken and (nobody or at_level(source, changes)):
+        taken = change.taken
+    if given != change.given and at_level(destination, changes):
+        given = change.given
     if change.stage is Stage.RETURNING and (gone := left_baseline(change, targets)):
         # Nothing can be written there any more.
         taken, given = (0 if change.source in gone else taken), (0 if change.destination in gone else given)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from collector.model.quantities import counted, format_time
 from collector.model.reading import Known
-from collector.model.snapshot import Snapshot, Work, WorkPhase
+from collector.model.snapshot import Snapshot, WorkPhase
 from controller.api.policy import Policy
 from controller.policy.borrowing import gone_back
 from controller.policy.change import IDLE, Change, Stage, Verdict, WorkRef
@@ -90,9 +90,7 @@ def _evictions_of_others(change: Change, snapshot: Snapshot) -> int:
         work.gpus
         for group in snapshot.groups_of(change.tenant, change.pool)
         for work in group.works
-        if work.key not in named
-        and work.admitted_at is not None
-        and work.admitted_at >= change.created_at
+        if work.key not in named and work.admitted_at is not None and work.admitted_at >= change.created_at
     )
 
 
@@ -196,8 +194,7 @@ def softened(change: Change, snapshot: Snapshot, baseline_entitlement: int) -> C
         work.gpus
         for group in snapshot.groups_of(change.tenant, change.pool)
         for work in group.placed
-        if (work.borrows or change.source != IDLE)
-        and (work.admitted_at or work.created_at) <= since
+        if (work.borrows or change.source != IDLE) and (work.admitted_at or work.created_at) <= since
     )
     # What was intended and never written is not written any more either.
     stays = min(change.amount, change.given_written, max(0, used - baseline_entitlement))

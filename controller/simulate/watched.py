@@ -6,7 +6,7 @@ To be seen is what a cluster shows: who runs, who waits and for how long, where.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from heapq import heappop, heappush
 from math import inf
 

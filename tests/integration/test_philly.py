@@ -70,7 +70,7 @@ def test_ticks_that_are_left_out_of_two_busy_days_would_have_changed_nothing(
     philly: Philly, placement: Placement
 ) -> None:
     begin, shares = BEGIN + 18 * DAY, philly.at(0.25)
-    busy = replace(philly, trace_jobs=within(philly.trace_jobs, begin, begin + 2 * DAY))
+    busy = replace(philly, trace_jobs=tuple(within(philly.trace_jobs, begin, begin + 2 * DAY)))
     conditions = Conditions(placement=placement)
     runs = [kind(busy.table(), shares, conditions, Steering(SHIPPED)) for kind in (SteeredTrace, Restless)]
     for one in runs:

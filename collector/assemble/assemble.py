@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from collector.assemble.capacity import pool_state
 from collector.assemble.clocks import WaitClocks
+from collector.assemble.deadlines import deadline_classes
 from collector.assemble.gangs import Seen
 from collector.assemble.strays import strays
 from collector.assemble.tenant_pools import reserved_gpus, tenant_pools
@@ -81,6 +82,7 @@ def assemble_seen(
         strays=strays(picture, site, owners, pools, now),
         share_queues=tuple(queue for _, queue in sorted(picture.share_queues.items())),
         blind=_blind(picture),
+        deadline_classes=deadline_classes(picture.workload_priority_classes.values()),
     )
     return snapshot, advanced, seen
 

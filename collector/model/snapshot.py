@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from collector.model.deadline import DeadlineClass
 from collector.model.gangs import ShareQueue
 from collector.model.reading import Reading, Unknown
 from collector.model.strays import Strays
@@ -172,6 +173,15 @@ class OtherCause:
 
 
 @dataclass(frozen=True, slots=True)
+class UseTold:
+    """How a tenant uses one kind of storage, in words, and what would make it quicker."""
+
+    storage: str
+    pattern: str
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What Prometheus knew at this moment. Keys are (tenant, pool) or tenant."""
 
@@ -184,6 +194,8 @@ class Evidence:
     """Tenant → what may keep its work slow and has not lasted long enough to be known."""
     slowed: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     """Tenant → what makes its running work slower and takes no GPUs from it: told, and no reason to hold back."""
+    storage: Mapping[str, tuple[UseTold, ...]] = field(default_factory=dict)
+    """Tenant → how it uses storage: for people, decides nothing."""
     not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
     """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()
@@ -206,6 +218,8 @@ class Snapshot:
     strays: Strays = field(default_factory=Strays)
     share_queues: tuple[ShareQueue, ...] = ()
     """Queues of Volcano and KAI, in order."""
+    deadline_classes: tuple[DeadlineClass, ...] = ()
+    """Classes that were prepared for work with a deadline, the most urgent first; Kueue's."""
     blind: tuple[str, ...] = ()
     """Why the picture of the API server is no ground for any write, a soft revert included: stale or unreadable."""
 

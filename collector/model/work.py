@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 
+from collector.model.deadline import Deadline
 from collector.model.gangs import Scheduler
 from collector.model.tenancy import SizeClass
 
@@ -101,6 +102,10 @@ class Work:
     """MultiKueue sent it to this other cluster, where its GPUs are counted."""
     scheduler: Scheduler | None = None
     """Whose queue `queue` is; None for Kueue and for work without a queue."""
+    priority_class: str = ""
+    """Kueue: the class that its priority comes from; "" for none."""
+    deadline: Deadline | None = None
+    """As it declares it itself."""
     counted_at: float | None = None
     """When `waited_seconds` was counted; None: at the moment of the snapshot. Its clock has run on since."""
 

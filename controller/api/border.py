@@ -315,7 +315,7 @@ class PolicySpec(Border):
     targets: TargetsModel = TargetsModel()
     pools: list[PoolModel] = []
     tiers: list[TierModel] = []
-    strategies: list[Literal["guard", "lend", "objectives"]] = ["guard", "lend", "objectives"]
+    strategies: list[Literal["guard", "lend", "objectives", "deadlines"]] = ["guard", "lend", "objectives", "deadlines"]
     budgets: BudgetsModel = BudgetsModel()
     cadence: CadenceModel = CadenceModel()
     revert: RevertModel = RevertModel()

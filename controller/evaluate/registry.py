@@ -11,6 +11,7 @@ from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
     "cycles": "controller.evaluate.cycles:CYCLES",
+    "deadlines": "controller.evaluate.deadlines:DEADLINES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
     "noise": "controller.evaluate.noise:NOISE",
     "speed": "controller.evaluate.speed:SPEED",

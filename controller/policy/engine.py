@@ -21,6 +21,7 @@ from controller.policy.guards import MOST_MORE_TICKS, Circumstances, Refusal, fi
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.moments import next_moment
 from controller.policy.proposals import NoProposal, Proposal, Terms, View
+from controller.policy.strategies.deadlines import ClassChoice, choices, next_choice_at
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
 from controller.policy.trial import due, evictions_by, evictions_of, heeded, judged, softened
 
@@ -52,6 +53,8 @@ class Outcome:
 
     After a tick that changed the ledger it is the next one at the latest; infinite where nothing is to be waited for.
     """
+    classes: tuple[ClassChoice, ...] = ()
+    """Waiting work that should stand in another priority class."""
 
 
 def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, targets: Sequence[Target]) -> Outcome:
@@ -72,25 +75,39 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
     view = View(snapshot, by_key(available(targets, ledger.active)), terms, ledger.evictions)
-    used, counted_for = budget_use(ledger, now, policy.day_seconds), ledger
+    used = budget_use(ledger, now, policy.day_seconds)
     for finding in findings:
-        if ledger is not counted_for:
-            used, counted_for = budget_use(ledger, now, policy.day_seconds), ledger
         at = Circumstances(snapshot, policy, ceiling, ledger, used, now)
         tried = on_trial(finding, ledger)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
         else:
             decision, ledger = _answer(strategies.propose(finding, view, policy.strategies), at, decisions)
+        if ledger is not at.ledger:
+            used = budget_use(ledger, now, policy.day_seconds)
         decisions.append(decision)
     return Outcome(
         findings=findings,
         decisions=tuple(decisions),
         ledger=ledger,
-        used=used if ledger is counted_for else budget_use(ledger, now, policy.day_seconds),
+        used=used,
         sentence=_sentence(snapshot, decisions, ledger),
-        wake_at=_wake_at(now, policy, (before, ledger), decisions),
+        wake_at=min(_wake_at(now, policy, (before, ledger), decisions), _next_class_at(snapshot, policy)),
+        classes=_classes(snapshot, policy),
     )
+
+
+def _classes(snapshot: Snapshot, policy: Policy) -> tuple[ClassChoice, ...]:
+    return choices(snapshot, policy.targets) if _sets_classes(snapshot, policy) else ()
+
+
+def _next_class_at(snapshot: Snapshot, policy: Policy) -> float:
+    return next_choice_at(snapshot, policy.targets) if _sets_classes(snapshot, policy) else math.inf
+
+
+def _sets_classes(snapshot: Snapshot, policy: Policy) -> bool:
+    """Not on a picture that is no ground for decisions, and not while a person has paused it."""
+    return not policy.paused and not snapshot.blind_reasons and "deadlines" in policy.strategies
 
 
 def _kept_up(

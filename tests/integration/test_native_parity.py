@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -87,9 +88,14 @@ def test_the_native_engine_runs_and_evicts_what_kubernetes_does(api: KubeApi, se
         api.create(job)
         told = f"seed {seed}, step {step} of {list(zip(rows, classes, strict=True))}: {sorted(seen.running)} to run"
         time.sleep(1.1)  # when a pod began is told in whole seconds, and decides who makes way
-        wait_until(lambda wanted=seen.running: bound(api) == wanted and settled(api, wanted), told)
+        wait_until(partial(stands, api, seen.running), told)
     for name in NAMES:
         clear(api, name)
+
+
+def stands(api: KubeApi, running: frozenset[str]) -> bool:
+    """Whether just these Jobs run, and nothing is still to happen."""
+    return bound(api) == running and settled(api, running)
 
 
 def bound(api: KubeApi) -> frozenset[str]:

@@ -173,13 +173,11 @@ def run_collector(
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
-    With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait.
-    With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
+    With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait. With
+    --accounting also keeps the history of every workload and policy change. While the API server is away it says so.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
     with --nvml its GPUs. Needs neither documents nor the API server. With --probes it also measures RDMA to others.
-
-    Keeps trying while the API server is away, and exports that it can not see.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """

@@ -6,8 +6,9 @@ here as a Job's controller would have done once its pods are gone.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -23,8 +24,8 @@ from tests.testbed.kueue import API_VERSION
 SPACE = "parity"
 _PROBE = "parity-probe"
 # Kueue looks again at what it has passed over one second after quota became free.
-_QUIET_SECONDS = 1.6
-_POLL_SECONDS = 0.15
+_QUIET_SECONDS = 1.3
+_POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,30 @@ class Seen:
     evictions: dict[str, int]
     """How often each was evicted so far, where at all."""
     uids: dict[str, str]
+
+
+class _Picture:
+    """All work as the API server tells of it, read beside everything else."""
+
+    def __init__(self, events: Iterator[Manifest]) -> None:
+        self._events, self._works = events, dict[str, Manifest]()
+        self.changed_at = time.monotonic()
+        self.probes: set[str] = set()
+        """Those that Kueue has admitted."""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def now(self) -> dict[str, Manifest]:
+        """By name, without probes."""
+        return dict(self._works)
+
+    def _read(self) -> None:
+        for event in self._events:
+            work = event["object"]
+            if not _name(work).startswith(_PROBE):
+                self._works[_name(work)] = work
+                self.changed_at = time.monotonic()
+            elif has_condition(work, "QuotaReserved"):
+                self.probes.add(_name(work))
 
 
 class RealKueue:
@@ -62,13 +87,16 @@ class RealKueue:
     def play(self, scenarios: Sequence[Scenario]) -> list[list[Seen]]:
         """Scenario → what was seen after each of its steps."""
         seen: list[list[Seen]] = [[] for _ in scenarios]
-        for step in range(max(len(one.steps) for one in scenarios)):
-            began = _next_second()
-            for one in scenarios:
-                self._do(one.steps[step])
-            found = self._settled()
-            for place, one in enumerate(scenarios):
-                seen[place].append(_seen(began, [work for name, work in found.items() if name.startswith(f"{one.name}-")]))
+        with self._api.watch(API_VERSION, "Workload", SPACE) as events:
+            picture = _Picture(events)
+            for step in range(max(len(one.steps) for one in scenarios)):
+                began = float(int(time.time()))
+                for one in scenarios:
+                    self._do(one.steps[step])
+                found = self._settled(picture)
+                for place, one in enumerate(scenarios):
+                    own = [work for name, work in found.items() if name.startswith(f"{one.name}-")]
+                    seen[place].append(_seen(began, own))
         return seen
 
     def remove(self, scenarios: Sequence[Scenario]) -> None:
@@ -76,7 +104,10 @@ class RealKueue:
         self._api.request("DELETE", f"/apis/{API_VERSION}/namespaces/{SPACE}/workloads")
         wait_until(lambda: not self._api.list_objects(API_VERSION, "Workload", SPACE), "all work to go")
         self._api.delete("v1", "Namespace", SPACE)
-        for node in (QuotaNode(_PROBE, None, is_queue=True), *(node for one in scenarios for node in reversed(one.nodes))):
+        for node in (
+            QuotaNode(_PROBE, None, is_queue=True),
+            *(node for one in scenarios for node in reversed(one.nodes)),
+        ):
             self._api.delete(API_VERSION, "ClusterQueue" if node.is_queue else "Cohort", node.name)
         self._api.delete(API_VERSION, "ResourceFlavor", SPACE)
 
@@ -89,22 +120,19 @@ class RealKueue:
             if self._say(work, "Finished", "True"):
                 return
 
-    def _settled(self) -> dict[str, Manifest]:
+    def _settled(self, picture: _Picture) -> dict[str, Manifest]:
         """Everything, once Kueue has come to rest: it has seen all, and for a while nothing has changed."""
-        self._probe()
-        last, since, probed = dict[str, str](), time.monotonic(), False
+        self._probe(picture)
         while True:
-            found = self._workloads()
-            self._finish_evictions(found)
-            versions = {name: work["metadata"]["resourceVersion"] for name, work in found.items()}
-            if versions != last:
-                last, since, probed = versions, time.monotonic(), False
-            elif time.monotonic() - since > _QUIET_SECONDS:
-                if probed:
-                    return found
-                self._probe()  # a Kueue that is only slow has not answered by now
-                probed = True
-            time.sleep(_POLL_SECONDS)
+            since = time.monotonic()
+            while time.monotonic() - max(since, picture.changed_at) < _QUIET_SECONDS:
+                self._finish_evictions(picture.now())
+                time.sleep(_POLL_SECONDS)
+            # A Kueue that is only slow answers now.
+            self._probe(picture)
+            time.sleep(2 * _POLL_SECONDS)
+            if picture.changed_at < since + _QUIET_SECONDS:
+                return picture.now()
 
     def _finish_evictions(self, found: dict[str, Manifest]) -> None:
         for work in found.values():
@@ -129,18 +157,11 @@ class RealKueue:
             return False
         return True
 
-    def _probe(self) -> None:
+    def _probe(self, picture: _Picture) -> None:
         """Returns when Kueue has admitted something that came after everything else."""
         name = f"{_PROBE}-{next(self._probes)}"
         self._api.create(_workload(name, _PROBE, 1, 1, 0))
-        wait_until(
-            lambda: has_condition(self._api.get(API_VERSION, "Workload", name, SPACE), "QuotaReserved"),
-            "Kueue to look at its queues",
-        )
-
-    def _workloads(self) -> dict[str, Manifest]:
-        found = self._api.list_objects(API_VERSION, "Workload", SPACE)
-        return {_name(one): one for one in found if not _name(one).startswith(_PROBE)}
+        wait_until(lambda: name in picture.probes, "Kueue to look at its queues")
 
     def _active(self, kind: str) -> set[str]:
         found = self._api.list_objects(API_VERSION, kind, SPACE if kind == "LocalQueue" else None)
@@ -168,13 +189,6 @@ def _since(work: Manifest, kind: str) -> float:
 
 def _evictions(work: Manifest) -> int:
     return sum(one["count"] for one in work["status"].get("schedulingStats", {}).get("evictions", ()))
-
-
-def _next_second() -> float:
-    """Waits for a new second, so that no two steps bear the same time."""
-    began = time.time()
-    time.sleep(1.0 - began % 1.0)
-    return float(int(began) + 1)
 
 
 def _kueue(kind: str, name: str, spec: Manifest, in_namespace: str | None = None) -> Manifest:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from controller.simulate.chance import Chance
 from controller.simulate.quota import QuotaNode
 
-STEPS = 14
+STEPS = 12
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Scenario:
 
     @property
     def queues(self) -> tuple[QuotaNode, ...]:
-        """The nodes that work is handed in to: they stand under others and nobody under them bears the word queue."""
+        """The nodes that work is handed in to."""
         return tuple(node for node in self.nodes if node.is_queue)
 
 

@@ -187,7 +187,9 @@ def test_higher_priority_evicts_in_its_own_queue_only_as_far_as_the_quota_of_its
     site = cluster(shared=0)
     site.submit(job("low", "b", gpus=2, pods=6, run_seconds=1e6))
     site.submit(job("more", "b", gpus=4, priority=10))
-    assert phases(site, "low", "more") == [GangPhase.RUNNING, GangPhase.PENDING], "b has 4 and uses 12: nothing covers it"
+    assert phases(site, "low", "more") == [GangPhase.RUNNING, GangPhase.PENDING], (
+        "b has 4 and uses 12: nothing covers it"
+    )
     site.withdraw("b", "low")
     assert phases(site, "more") == [GangPhase.RUNNING]
 

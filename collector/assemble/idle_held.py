@@ -9,6 +9,7 @@ from typing import Final
 
 from collector.assemble.gpu_ledger import Devices, HeldGpus, gpu_ledger
 from collector.model.objects import Picture
+from collector.model.quantities import counted
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Snapshot
 from collector.model.tenancy import UNASSIGNED
@@ -30,7 +31,7 @@ class GpuUse:
     def idle_held(self) -> Reading[float]:
         """Idle GPUs: a lower bound while some are unknown, Unknown while all of them are."""
         if 0 < self.held == self.unknown:
-            return Unknown(f"no activity known of the {self.held} GPUs held")
+            return Unknown(f"no activity known of the {counted(self.held, 'GPU')} held")
         return Known(float(self.idle))
 
     @property

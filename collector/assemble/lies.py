@@ -16,6 +16,7 @@ from collector.assemble.infer_pools import is_gpu
 from collector.assemble.lies_kueue import KUEUE_RULES
 from collector.assemble.native_quota import is_guarantee
 from collector.model.objects import Picture
+from collector.model.quantities import counted
 from collector.model.snapshot import Lie, NodeState
 from collector.model.tenancy import Engine, Pool, Site, claims
 
@@ -62,15 +63,15 @@ def _above(pool: Pool, amount: int, nodes: tuple[NodeState, ...], what: str) -> 
     if amount > total:
         yield Lie(
             f"pool {pool.name}",
-            f"{what} promise {amount} GPUs, its nodes have {total}: above that no guarantee and no priority holds. "
-            f"Lower {what} by {amount - total}.",
+            f"{what} promise {counted(amount, 'GPU')}, its nodes have {total}: above that no guarantee and no "
+            f"priority holds. Lower {what} by {amount - total}.",
         )
     elif amount > usable:
         names = ", ".join(f"{node.name} {node.unusable}" for node in lost[:3]) + (", …" if len(lost) > 3 else "")
         yield Lie(
             f"pool {pool.name}",
-            f"{what} promise {amount} GPUs, {usable} of {total} are usable now ({names}): work is admitted that no "
-            f"node takes. Bring the nodes back, or lower {what} by {amount - usable} until then.",
+            f"{what} promise {counted(amount, 'GPU')}, {usable} of {total} are usable now ({names}): work is "
+            f"admitted that no node takes. Bring the nodes back, or lower {what} by {amount - usable} until then.",
         )
 
 
@@ -82,8 +83,8 @@ def _guarantee_above_pool(picture: Picture, site: Site) -> Iterator[Lie]:
             if total and promised_gpus > total:
                 yield Lie(
                     f"tenant {tenant.name}",
-                    f"Its guarantee and float of {promised_gpus} GPUs are more than the whole pool {item.pool} "
-                    f"({total}). Lower them to what its peers can spare.",
+                    f"Its guarantee and float of {counted(promised_gpus, 'GPU')} are more than the whole pool "
+                    f"{item.pool} ({total}). Lower them to what its peers can spare.",
                 )
 
 
@@ -104,7 +105,8 @@ def _document_against_engine(picture: Picture, site: Site) -> Iterator[Lie]:
             if held < item.guarantee:
                 yield Lie(
                     f"tenant {tenant.name}",
-                    f"Its document guarantees {item.guarantee} GPUs of {pool.name}, Kueue holds {held} for it "
+                    f"Its document guarantees {counted(item.guarantee, 'GPU')} of {pool.name}, Kueue holds "
+                    f"{held} for it "
                     f"({places}). Raise nominalQuota there by {item.guarantee - held}, or lower the document.",
                 )
 

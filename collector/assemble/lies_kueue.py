@@ -10,6 +10,7 @@ from collector.assemble.capacity import pool_nodes, root_cohort
 from collector.assemble.holdings import CohortTrees, QuotaGroup, flavor_resources, holding, promised, quota_groups
 from collector.assemble.infer_pools import is_gpu
 from collector.model.objects import ClusterQueue, FlavorQuota, FlavorResource, Picture
+from collector.model.quantities import counted
 from collector.model.snapshot import Lie
 from collector.model.tenancy import Engine, Pool, Site
 
@@ -80,8 +81,8 @@ def _floor_out_of_reach(picture: Picture, site: Site) -> Iterator[Lie]:
             if most < found.guarantee:
                 yield Lie(
                     group.place,
-                    f"It guarantees {found.guarantee} GPUs of {key[0]}, and the borrowingLimit of its queues stops "
-                    f"them at {most}: using the own Cohort's {floor.nominal} counts as borrowing. "
+                    f"It guarantees {counted(found.guarantee, 'GPU')} of {key[0]}, and the borrowingLimit of "
+                    f"its queues stops them at {most}: using the own Cohort's {floor.nominal} counts as borrowing. "
                     f"Raise it by {found.guarantee - most}.",
                 )
 
@@ -138,7 +139,8 @@ def _quota_without_a_door(picture: Picture, site: Site) -> Iterator[Lie]:
         if idle and queue.name not in opened:
             yield Lie(
                 f"ClusterQueue {queue.name}",
-                f"It keeps {idle} GPUs, and no LocalQueue leads to it. Open one, or give the quota to others.",
+                f"It keeps {counted(idle, 'GPU')}, and no LocalQueue leads to it. Open one, or give the quota "
+                "to others.",
             )
 
 
@@ -172,8 +174,8 @@ def _pods_that_no_queue_counts(picture: Picture, site: Site) -> Iterator[Lie]:
             names = ", ".join(sorted(held, key=lambda name: (-held[name], name))[:3])
             yield Lie(
                 f"pool {pool.name}",
-                f"{total} GPUs are held by pods that Kueue does not count (namespaces {names}): it admits others onto "
-                f"them. Give these namespaces a LocalQueue, or lower nominal quotas by {total}.",
+                f"{counted(total, 'GPU')} are held by pods that Kueue does not count (namespaces {names}): it "
+                f"admits others onto them. Give these namespaces a LocalQueue, or lower nominal quotas by {total}.",
             )
 
 

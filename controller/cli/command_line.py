@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from controller.cli.output import print_text
 from controller.cli.verb import Verb
 
 _COMPLETION = "_TRIMTAB_COMPLETE"
 _FEWEST_COLUMNS: Final = 10
+
+_WORDS: Final = ((Path, "FILE"), (str, "TEXT"), (float, "NUMBER"), (bool, ""), (int, "NUMBER"))
+"""What an option of that type is said to take."""
+Verbal = Callable[..., Any]
 
 _ABOUT: Final = """Find who starves on a shared GPU cluster, say why, and trim the quotas of its schedulers.
 
@@ -56,9 +62,27 @@ def _build(verbs: Sequence[Verb], groups: Mapping[str, str], arguments: Sequence
                 parents[above[0]] = typer.Typer(help=groups[above[0]], no_args_is_help=True)
                 app.add_typer(parents[above[0]], name=above[0])
             parent = parents[above[0]]
-        function = verb.load() if is_called else _named_only
+        function = _named(verb.load()) if is_called else _named_only
         parent.command(name, help=_flowing(function.__doc__ or ""), short_help=verb.line)(function)
     return app
+
+
+def _named(function: Verbal) -> Verbal:
+    """With a word for what each option takes, where it has none of its own: the library would show Python's type."""
+    hints = get_type_hints(function, include_extras=True)
+    for hint in hints.values():
+        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        for note in notes:
+            if isinstance(note, OptionInfo) and note.metavar is None:
+                note.metavar = next((word for one, word in _WORDS if one in _kinds(kind)), None)
+    function.__annotations__ = hints  # else the library makes them again out of their text
+    return function
+
+
+def _kinds(hint: object) -> set[object]:
+    """The types within list[…] and … | None."""
+    inner = get_args(hint)
+    return {kind for one in inner for kind in _kinds(one)} if inner else {hint}
 
 
 def _forget_useless_size() -> None:

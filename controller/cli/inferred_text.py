@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from collector.assemble.infer import Inferred
 from collector.assemble.infer_pools import BORROW_CLASS
-from collector.model.quantities import format_time
+from collector.model.quantities import counted, format_time
 from collector.model.tenancy import Engine, Pool, Site, Tenant
 from controller.api.crosscheck import told_apart
 from controller.api.policy import Policy
@@ -84,8 +84,8 @@ def _writable(tenant: Tenant, site: Site) -> tuple[Tenant, list[str]]:
         return tenant, []
     kept = tuple(item for item in tenant.entitlements if item not in native)
     remarks = [
-        f"Left out: {item.guarantee} GPUs of {item.pool} by ResourceQuota; a tenant of a native pool has one "
-        "namespace, by name, and no other pool."
+        f"Left out: {counted(item.guarantee, 'GPU')} of {item.pool} by ResourceQuota; a tenant of a native pool "
+        "has one namespace, by name, and no other pool."
         for item in native
     ]
     return replace(tenant, entitlements=kept, objectives=tenant.objectives if kept else ()), remarks

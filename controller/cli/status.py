@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.table import Column
@@ -13,8 +13,25 @@ from collector.sources.kubernetes_api import connect
 from controller.cli.advice_text import print_advice
 from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Context, Format, Kubeconfig
-from controller.cli.output import FINDINGS, Failed, Output, console, print_json, section, table
+from controller.cli.output import FINDINGS, UNREACHABLE, Failed, Output, console, print_json, section, table
 from controller.runtime.status_store import read_status
+
+_TEXTS: Final = ("mode", "paused", "at", "sentence", "problems", "blind", "latched")
+_AMOUNTS: Final = (
+    "guarantee_gpus",
+    "floating_gpus",
+    "reserved_gpus",
+    "borrowed_gpus",
+    "waiting_gpus",
+    "shortfall_gpus",
+)
+_ROWS: Final = {
+    "tenants": {"tenant", "tier", "pool", *_AMOUNTS},
+    "findings": {"finding", "decision", "refusal"},
+    "active_changes": {"id", "stage", "verdict", "given", "amount", "reason", "return_reason"},
+    "recent_changes": {"id", "verdict", "verdict_reason", "return_reason"},
+}
+"""List → what each of its rows is read for."""
 
 
 def status(
@@ -34,12 +51,25 @@ def status(
     document = read_status(connect(kubeconfig, context), namespace)
     if document is None:
         raise Failed(f"No controller has written a status in namespace {namespace}: trimtab run controller.", FINDINGS)
+    if lacking := _lacking(document):
+        words = f"The status in namespace {namespace} lacks {', '.join(lacking)}: another version or a person wrote it."
+        raise Failed(f"{words} A running controller writes it anew within a minute.", UNREACHABLE)
     if output is Output.JSON:
         print_json(document)
     else:
         _print(document)
     wrong = document["findings"] or document["blind"] or document["latched"] or document["problems"]
     raise typer.Exit(FINDINGS if wrong else 0)
+
+
+def _lacking(document: dict[str, Any]) -> tuple[str, ...]:
+    """What is read below and is not there. People may have written into the object."""
+    lacking = [key for key in _TEXTS if key not in document]
+    for key, fields in _ROWS.items():
+        rows = document.get(key)
+        whole = isinstance(rows, list) and all(isinstance(row, dict) and fields <= row.keys() for row in rows)
+        lacking += [] if whole else [key]
+    return tuple(lacking)
 
 
 def _print(document: dict[str, Any]) -> None:
@@ -65,8 +95,7 @@ def _tenants(rows: list[dict[str, Any]]) -> Any:
     numbers = ("guarantee", "floating", "in use", "borrowed", "waiting", "short by")
     shown = table("tenant", "tier", "pool", *(Column(name, justify="right") for name in numbers))  # type: ignore[arg-type]
     for row in rows:
-        keys = ("guarantee_gpus", "floating_gpus", "reserved_gpus", "borrowed_gpus", "waiting_gpus", "shortfall_gpus")
-        cells = ["unknown" if row[key] is None else str(row[key]) for key in keys]
+        cells = ["unknown" if row[key] is None else str(row[key]) for key in _AMOUNTS]
         shown.add_row(row["tenant"], row["tier"], row["pool"], *cells)
     return shown
 

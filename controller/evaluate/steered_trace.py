@@ -1,14 +1,15 @@
 """A whole trace with Trimtab steering it: the same `decide()` and writes as live, at every tick that can matter.
 
-A tick is left out when the last one changed nothing, nothing is in force, nobody is overdue and nobody was evicted
-since: it would see nothing to decide on. All others are carried out. What decides sees no run time and no checkpoint.
+A tick is left out when it would change nothing. Either nothing happened since one that changed nothing, nobody became
+late, and no moment came that `decide()` waits for; or nothing is in force, nobody is late and nobody was evicted, so
+that there is nothing to find. All others are carried out. What decides sees no run time and no checkpoint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf
+from math import ceil, inf, isfinite
 
 from collector.assemble.capacity import SHARED_LEAF, leaf_name
 from collector.model.objects import Cohort
@@ -33,6 +34,8 @@ from controller.simulate.shares import Share
 from controller.simulate.watched import WatchedBatch
 
 _SITE = "trace"
+_CLOCK_ERROR_SECONDS = 1e-3
+"""What adding up moments may be wrong by: rather look too early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ class SteeredTrace:
         self._policy = replace(steering.policy, mode=Mode.ENFORCE, paused=False)
         capacity, size = sum(share.quota for share in shares), conditions.gpus_per_node
         nodes = Packing(capacity // size, size) if conditions.placement is Placement.NODES else None
+        self._site = site_of(shares, steering.tiers or usual_tiers(shares))
+        self._view = TraceView(jobs, self._site, capacity, size, nodes)
         self._batch = WatchedBatch(
             jobs,
             Setting(
@@ -101,12 +106,11 @@ class SteeredTrace:
             ),
             served_by_priority(jobs),
             lambda row: hidden_checkpoints(conditions.seed, row),
+            self._view.limits,
         )
         tenants = tuple(SimulatedTenant(share.tenant, share.guarantee, share.floating) for share in shares)
         self._twin = Cluster(ClusterSpec(_SITE, 0, tenants), 0.0)
         """Holds the own Cohorts with their marks; no job is ever handed in there."""
-        self._site = site_of(shares, steering.tiers or usual_tiers(shares))
-        self._view = TraceView(jobs, self._site, capacity, size, nodes)
         self._picture = picture_of(self._twin, 0.0)
         self._baseline = own.baseline_for(self._site, self._picture, {_SITE: 0})
         self._targets = own.targets(self._baseline, self._picture, self._site)
@@ -114,7 +118,9 @@ class SteeredTrace:
         self._ledger = Ledger()
         self._changes: set[str] = set()
         self._at_rest, self._evictions = False, 0
-        """Whether the last tick left everything as it was, and how many evictions it saw."""
+        """Whether the last look found nothing and nothing is in force, and how many evictions it saw."""
+        self._still_until = -inf
+        """Before this moment a tick would change nothing if nothing happens."""
         tick = self._policy.cadence.tick_seconds
         self._next_tick = ceil(jobs.submit_seconds[0] / tick) * tick if len(jobs) else inf
 
@@ -133,32 +139,44 @@ class SteeredTrace:
         """Changes made so far."""
         return len(self._changes)
 
+    @property
+    def ledger(self) -> Ledger:
+        """What the loop remembers: the changes in force, and those that ended lately."""
+        return self._ledger
+
     def advance(self, until: float = inf) -> None:
         """Let time pass, by default until all is done, and decide on the way."""
-        tick = self._policy.cadence.tick_seconds
         while self._next_tick <= until and self._batch.next_moment() < inf:
             self._batch.advance(self._next_tick)
             self._tick()
-            self._next_tick += tick
-            following = min(self._batch.next_moment(), until)
-            if self._at_rest and self._batch.is_idle() and following < inf:  # at rest until then
-                self._next_tick = max(self._next_tick, ceil(following / tick) * tick)
+            self._next_tick = self._tick_after(min(self._still_until, self._batch.next_moment()))
         self._batch.advance(until)
 
+    def _tick_after(self, moment: float) -> float:
+        """The next tick, or the first one that is not before the moment."""
+        tick = self._policy.cadence.tick_seconds
+        following = self._next_tick + tick
+        return max(following, ceil((moment - _CLOCK_ERROR_SECONDS) / tick) * tick) if isfinite(moment) else following
+
     def _tick(self) -> None:
-        evictions, overdue = self._batch.evictions, self._view.overdue(self._batch)
-        if self._at_rest and not overdue and evictions == self._evictions:
+        evictions = self._batch.evictions
+        if self._at_rest and not self._batch.anybody_late() and evictions == self._evictions:
+            self._still_until = self._batch.late_next()
             return
         floats = [self._level(leaf_name(share.tenant)) for share in self._shares]
         snapshot = self._view.snapshot(self._batch, floats, self._level(SHARED_LEAF), self._picture)
         before = self._ledger
         outcome = decide(snapshot, self._policy, Mode.ENFORCE, before, self._targets)
-        self._at_rest = outcome.ledger == before and not before.active and not overdue
         self._evictions, self._ledger = evictions, outcome.ledger
-        if not outcome.ledger.changes:
-            return
+        if outcome.ledger.changes:
+            self._act(outcome.ledger)
+        changed = self._ledger != before
+        self._at_rest = not changed and not before.active and not outcome.findings
+        self._still_until = -inf if changed else min(outcome.wake_at, self._batch.late_next())
+
+    def _act(self, decided: Ledger) -> None:
         acting = Acting(self._actuator, self, self, self._baseline, self._picture, self._site, lambda: self.now)
-        self._ledger = acting.bring_about(outcome.ledger, self._targets)
+        self._ledger = acting.bring_about(decided, self._targets)
         self._changes.update(change.id for change in self._ledger.changes if change.applied_at is not None)
         if acting.written:
             self._picture = picture_of(self._twin, 0.0)

@@ -38,8 +38,8 @@ class TraceView:
     """Row → since when, and the work."""
     _judged: list[dict[int, tuple[SizeClass, float | None]]] = field(init=False)
     """Tenant → GPUs of a job → what size that is, and how long it may wait."""
-    _limits: list[dict[int, float]] = field(init=False)
-    """Tenant → GPUs of a job → how long it may wait; without a limit no entry."""
+    limits: list[dict[int, float]] = field(init=False)
+    """Tenant → GPUs of a job → how long it may wait; without a limit no entry. The batch has to know them."""
 
     def __post_init__(self) -> None:
         """Sort all sizes that occur, once."""
@@ -48,13 +48,9 @@ class TraceView:
         for tenant, gpus in set(zip(self.jobs.tenant, self.jobs.gpus, strict=True)):
             size = self._size(tenant, gpus)
             self._judged[tenant][gpus] = (size, limits_of[self.site.tenants[tenant].tier].get(size))
-        self._limits = [
+        self.limits = [
             {gpus: limit for gpus, (_, limit) in sizes.items() if limit is not None} for sizes in self._judged
         ]
-
-    def overdue(self, batch: WatchedBatch) -> bool:
-        """Whether anybody waits longer than its limit: if not, no finding can be made."""
-        return any(batch.late_gpus(tenant, limits) for tenant, limits in enumerate(self._limits))
 
     def snapshot(self, batch: WatchedBatch, floats: Sequence[int], shared: int, picture: Picture) -> Snapshot:
         """The whole picture now. `floats` are the movable parts as they stand, by tenant."""
@@ -95,7 +91,7 @@ class TraceView:
             running=used,
             waiting=asked,
             queued=asked,
-            overdue=batch.late_gpus(tenant, self._limits[tenant]),
+            overdue=batch.late_gpus(tenant),
         )
 
     def _run(self, tenant: int, batch: WatchedBatch) -> Iterator[Work]:
@@ -111,7 +107,7 @@ class TraceView:
         late: dict[int, Work] = {}
         for sighting in batch.waiting(tenant, NAMED_OF_A_QUEUE):
             gpus = self.jobs.gpus[sighting.row]
-            if sighting.waited_seconds <= self._limits[tenant].get(gpus, inf):
+            if sighting.waited_seconds <= self.limits[tenant].get(gpus, inf):
                 yield self._work(tenant, sighting, batch, WaitingName.WITHIN_LIMIT)
                 continue
             if gpus not in late:

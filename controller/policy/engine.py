@@ -17,8 +17,9 @@ from controller.policy import strategies
 from controller.policy.change import IDLE, Change, Stage, WorkRef
 from controller.policy.finding import Finding
 from controller.policy.findings import find
-from controller.policy.guards import Circumstances, Refusal, first_refusal, on_trial
+from controller.policy.guards import MOST_MORE_TICKS, Circumstances, Refusal, first_refusal, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
+from controller.policy.moments import next_moment
 from controller.policy.proposals import NoProposal, Proposal, Terms, View
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
 from controller.policy.trial import due, evictions_by, evictions_of, heeded, judged, softened
@@ -47,7 +48,10 @@ class Outcome:
     used: BudgetUse
     sentence: str
     wake_at: float
-    """When the next tick is due at the latest."""
+    """The same facts are answered in the same way before this moment: a look at them would change nothing.
+
+    After a tick that changed the ledger it is the next one at the latest; infinite where nothing is to be waited for.
+    """
 
 
 def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, targets: Sequence[Target]) -> Outcome:
@@ -56,12 +60,13 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     Raises InputError for a policy with a strategy that is not shipped.
     """
     strategies.check(policy.strategies)
-    now, places = snapshot.taken_at, by_key(targets)
+    now, places, before = snapshot.taken_at, by_key(targets), ledger
     ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
     if not snapshot.blind:
         ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
     findings = find(snapshot, ledger)
-    seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24)
+    enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
+    seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24, enough)
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
@@ -80,7 +85,7 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
         ledger=ledger,
         used=budget_use(ledger, now, policy.day_seconds),
         sentence=_sentence(snapshot, decisions, ledger),
-        wake_at=_wake_at(now, policy, ledger),
+        wake_at=_wake_at(now, policy, (before, ledger), decisions),
     )
 
 
@@ -96,7 +101,7 @@ def _kept_up(
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
         if not snapshot.blind:
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
-        ledger = ledger.with_change(kept)
+        ledger = ledger if kept == change else ledger.with_change(kept)
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 
 
@@ -192,10 +197,11 @@ def _next_end(active: Sequence[Change]) -> str:
     return format_time(min(change.expires_at for change in active))
 
 
-def _wake_at(now: float, policy: Policy, ledger: Ledger) -> float:
-    """The next tick, or earlier where a trial or a time to live ends before it."""
-    moments = [now + policy.cadence.tick_seconds]
-    for change in ledger.active:
-        moments += [change.expires_at, change.forecast.ready_by]
+def _wake_at(now: float, policy: Policy, ledgers: tuple[Ledger, Ledger], decisions: Sequence[Decision]) -> float:
+    before, after = ledgers
+    proposals = [decision.proposal for decision in decisions if decision.proposal is not None]
+    moment = next_moment(after, proposals, policy, now)
+    if after == before:
+        return moment
     # Where even the tick is shorter than what a clock can tell apart, at once: always later than now.
-    return min((moment for moment in moments if moment > now), default=math.nextafter(now, math.inf))
+    return min(moment, max(now + policy.cadence.tick_seconds, math.nextafter(now, math.inf)))

@@ -51,7 +51,9 @@ class EvictionMemory:
         kept = [one for one in self.recent if now - one.at < window_seconds and one.key in live]
         if self.counted is not None:
             kept += [new for work in evicted for new in _added(work, self.counted.get(work.key, {}), now)]
-        return EvictionMemory(tuple(sorted(kept, key=_order)), {work.key: dict(work.evictions_by) for work in evicted})
+        recent, counted = tuple(sorted(kept, key=_order)), {work.key: dict(work.evictions_by) for work in evicted}
+        unchanged = recent == self.recent and counted == self.counted
+        return self if unchanged else EvictionMemory(recent, counted)
 
     def without(self, pool: str, tenants: Collection[str]) -> EvictionMemory:
         """Begin anew with these tenants: something was done about it, and only what happens from now on tells more."""

@@ -106,7 +106,12 @@ def steady(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 
 def _stands(work: Work, now: float) -> bool:
-    return work.overdue and now - work.created_at >= (work.limit_seconds or 0.0) * STEADY_RATIO
+    return work.overdue and now >= lasts_from(work)
+
+
+def lasts_from(work: Work) -> float:
+    """The moment from which on its wait counts as one that lasts."""
+    return work.created_at + (work.limit_seconds or 0.0) * STEADY_RATIO
 
 
 def on_trial(finding: Finding, ledger: Ledger) -> Refusal | None:
@@ -149,7 +154,8 @@ def within_change_budgets(proposal: Proposal, at: Circumstances) -> Refusal | No
     tenants = used.tenants_this_hour | {proposal.finding.tenant}
     if len(tenants) > budgets.tenants_per_hour:
         return Refusal(
-            "BUDGET_TENANTS", f"{len(tenants)} tenants within an hour; the budget is {budgets.tenants_per_hour}."
+            "BUDGET_TENANTS",
+            f"{counted(len(tenants), 'tenant')} within an hour; the budget is {budgets.tenants_per_hour}.",
         )
     return None
 
@@ -160,7 +166,8 @@ def within_eviction_budgets(proposal: Proposal, at: Circumstances) -> Refusal | 
     evictions = used.added_evictions_today + len(proposal.forecast.evicted)
     if evictions > budgets.added_evictions_per_day:
         return Refusal(
-            "BUDGET_EVICTIONS", f"{evictions} evictions today; the budget is {budgets.added_evictions_per_day}."
+            "BUDGET_EVICTIONS",
+            f"{counted(evictions, 'eviction')} today; the budget is {budgets.added_evictions_per_day}.",
         )
     lost = used.added_lost_gpu_hours_today + proposal.forecast.lost_gpu_hours
     if lost > budgets.added_lost_gpu_hours_per_day:

@@ -44,12 +44,17 @@ class Ledger:
         """The ledger without the oldest of the changes that ended and were created before `since`."""
         old = [change for change in self.changes if not change.active and change.created_at < since]
         gone = {change.id for change in old[:-KEEP_ENDED]}
+        if not gone:
+            return self
         return replace(self, changes=tuple(change for change in self.changes if change.id not in gone))
 
-    def confirmed(self, keys: Iterable[FindingKey], now: float, memory_seconds: float) -> Ledger:
+    def confirmed(
+        self, keys: Iterable[FindingKey], now: float, memory_seconds: float, enough: int | None = None
+    ) -> Ledger:
         """Count one more tick for findings seen now; the others start from nothing, and it is noted that they went.
 
-        What went while a change for it was in force went for that reason, which is no trembling.
+        What went while a change for it was in force went for that reason, which is no trembling. Beyond `enough`
+        nothing is counted: a ledger that says no more than before stays the same.
         """
         seen = sorted(set(keys))
         answered = {key[:2] for key in seen} | {(change.tenant, change.pool) for change in self.active}
@@ -58,15 +63,17 @@ class Ledger:
             key: (*self.vanished.get(key, ()), *((now,) if key in went else ())) for key in {*self.vanished, *went}
         }
         recent = {key: tuple(at for at in times if now - at < memory_seconds) for key, times in moments.items()}
-        return replace(
-            self,
-            confirmations={key: self.confirmations.get(key, 0) + 1 for key in seen},
-            vanished={key: times for key, times in recent.items() if times},
-        )
+        counts = {key: self.confirmations.get(key, 0) + 1 for key in seen}
+        if enough is not None:
+            counts = {key: min(count, enough) for key, count in counts.items()}
+        vanished = {key: times for key, times in recent.items() if times}
+        if counts == self.confirmations and vanished == self.vanished:
+            return self
+        return replace(self, confirmations=counts, vanished=vanished)
 
     def unconfirmed(self) -> Ledger:
         """Nothing can be seen: every finding starts again from nothing."""
-        return replace(self, confirmations={})
+        return replace(self, confirmations={}) if self.confirmations else self
 
     def find(self, identifier: str) -> Change | None:
         """The change whose id begins with `identifier`, when just one does."""

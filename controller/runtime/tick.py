@@ -125,7 +125,7 @@ class Controller:
             ledger=self.ledger,
             written=tuple(acting.written),
             problems=(*problems, *acting.problems, *filter(None, [self.store.let_go])),
-            wake_at=outcome.wake_at,
+            wake_at=min(outcome.wake_at, snapshot.taken_at + policy.cadence.tick_seconds),
             budget_remaining=outcome.used.remaining(policy.budgets),
             advice=told,
         )

@@ -28,15 +28,21 @@ class JobTable:
 
     def until(self, seconds: float) -> JobTable:
         """The jobs handed in before that moment; they are in order of time."""
-        rows = bisect_left(self.submit_seconds, seconds)
+        return self._rows(slice(bisect_left(self.submit_seconds, seconds)))
+
+    def from_row(self, first: int) -> JobTable:
+        """The jobs from that position on."""
+        return self._rows(slice(first, None))
+
+    def _rows(self, rows: slice) -> JobTable:
         return JobTable(
             self.tenants,
-            self.submit_seconds[:rows],
-            self.run_seconds[:rows],
-            self.gpus[:rows],
-            self.tenant[:rows],
-            self.priority[:rows],
-            self.deadline_seconds[:rows],
+            self.submit_seconds[rows],
+            self.run_seconds[rows],
+            self.gpus[rows],
+            self.tenant[rows],
+            self.priority[rows],
+            self.deadline_seconds[rows],
         )
 
     def in_order(self) -> JobTable:

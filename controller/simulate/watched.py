@@ -5,21 +5,47 @@ To be seen is what a cluster shows: who runs, who waits and for how long, where.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from heapq import nsmallest
+from collections.abc import Iterator, Mapping, Sequence, Set
+from heapq import heappop, heappush, nsmallest
 from itertools import chain
 from math import inf
 
 from controller.simulate.batch import Batch
-from controller.simulate.batch_setting import NEVER, QueueQuota, Sighting
+from controller.simulate.batch_setting import NEVER, QueueQuota, Saves, Setting, Sighting
+from controller.simulate.job_table import JobTable
 from controller.simulate.packing import Held
 
 
 class WatchedBatch(Batch):
-    """A batch with eyes and hands; between two calls of `advance`."""
+    """A batch with eyes and hands; between two calls of `advance`. What is asked for at every look is kept up to date.
+
+    `limits`, by queue: size of a job in GPUs → seconds that it may wait; a size without is never late.
+    """
+
+    def __init__(
+        self,
+        jobs: JobTable,
+        setting: Setting,
+        serving: Sequence[int],
+        saves: Saves | None = None,
+        limits: Sequence[Mapping[int, float]] | None = None,
+    ) -> None:
+        """As `Batch`; without `limits` nobody is ever late."""
+        super().__init__(jobs, setting, serving, saves)
+        queues = len(setting.quotas)
+        self._limits = limits if limits is not None else [{}] * queues
+        self._asked, self._late = [0] * queues, [0] * queues
+        """GPUs that wait, and that wait for longer than they may, by queue."""
+        self._late_from = [inf] * len(jobs)
+        """By position: the moment after which who waits is late."""
+        self._to_be_late: list[tuple[float, int]] = []
+        """(moment, position) of who waits and is not late yet; of who waits no more until its moment has come."""
+        self._are_late: set[int] = set()
+        self._touched = set(range(queues))
 
     def set_quota(self, queue: int, quota: QueueQuota) -> None:
         """Change a queue's quota. What is in use stays; nobody is evicted by it."""
+        self._touched.add(queue)
         self._set(queue, quota)
         self._settle()
 
@@ -49,17 +75,65 @@ class WatchedBatch(Batch):
 
     def waiting_gpus(self, queue: int) -> int:
         """GPUs that all who wait in a queue ask for."""
-        return sum(size * len(heap) for size, heap in self._heaps[queue].items())
+        return self._asked[queue]
 
-    def late_gpus(self, queue: int, limits: Mapping[int, float]) -> int:
-        """GPUs of those who wait longer than `limits` say: size of a job → seconds; a size without is never late."""
-        now, since, waits, row = self.now, self._since, self.fates.wait_seconds, self._row
-        late = 0
-        for size, heap in self._heaps[queue].items():
-            if size in limits:
-                begin = now - limits[size]
-                late += size * sum(1 for one in heap if since[one] - waits[row[one]] < begin)
-        return late
+    def late_gpus(self, queue: int) -> int:
+        """GPUs of those in a queue who wait longer than they may."""
+        self._count_late()
+        return self._late[queue]
+
+    def anybody_late(self) -> bool:
+        """Whether one job waits longer than it may."""
+        self._count_late()
+        return bool(self._are_late)
+
+    def late_next(self) -> float:
+        """The moment after which one more job is late if nothing happens; infinite: never. It may be none after all."""
+        return self._to_be_late[0][0] if self._to_be_late else inf
+
+    def touched(self) -> Set[int]:
+        """The queues of which something changed since this was asked last, other than the time that was waited."""
+        self._count_late()
+        touched, self._touched = self._touched, set()
+        return touched
+
+    def _count_late(self) -> None:
+        coming, now = self._to_be_late, self.now
+        while coming and coming[0][0] < now:
+            moment, position = heappop(coming)
+            if self._late_from[position] == moment:
+                queue = self._queue[position]
+                self._late[queue] += self._size[position]
+                self._are_late.add(position)
+                self._touched.add(queue)
+
+    def _wait(self, position: int) -> None:
+        super()._wait(position)
+        queue, size = self._queue[position], self._size[position]
+        self._asked[queue] += size
+        self._touched.add(queue)
+        limit = self._limits[queue].get(size)
+        if limit is not None:
+            moment = self._since[position] - self.fates.wait_seconds[self._row[position]] + limit
+            self._late_from[position] = moment
+            heappush(self._to_be_late, (moment, position))
+
+    def _wait_no_more(self, position: int) -> None:
+        super()._wait_no_more(position)
+        queue, size = self._queue[position], self._size[position]
+        self._asked[queue] -= size
+        self._late_from[position] = inf
+        if position in self._are_late:
+            self._are_late.remove(position)
+            self._late[queue] -= size
+
+    def _start(self, position: int) -> None:
+        super()._start(position)
+        self._touched.add(self._queue[position])
+
+    def _leave(self, position: int) -> None:
+        super()._leave(position)
+        self._touched.add(self._queue[position])
 
     def places(self, row: int) -> Held:
         """The nodes of a job that runs; empty where GPUs are only counted."""

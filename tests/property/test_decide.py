@@ -101,6 +101,28 @@ def test_the_order_of_facts_means_nothing(events: list[Happening], seed: int) ->
     assert one == other
 
 
+@settings(max_examples=settings().max_examples // 4)
+@given(st.lists(happenings, min_size=1, max_size=6), st.floats(0.0, 1.0))
+def test_until_it_wakes_the_same_facts_change_nothing(events: list[Happening], share: float) -> None:
+    site = Site(ENFORCE)
+    for event in events:
+        site.happens(event)
+        snapshot, targets = site.steers.look()
+        ledger = site.steers.ledger
+        for number in range(12):
+            look = replace(snapshot, taken_at=snapshot.taken_at + number)
+            outcome = decide(look, ENFORCE, Mode.ENFORCE, ledger, targets)
+            if outcome.ledger == ledger:
+                break
+            assert look.taken_at < outcome.wake_at <= look.taken_at + ENFORCE.cadence.tick_seconds
+            ledger = outcome.ledger
+        else:
+            raise AssertionError("the same facts were answered in another way each time")
+        end = min(outcome.wake_at, look.taken_at + 9 * HOUR)
+        later = replace(snapshot, taken_at=look.taken_at + share * (end - look.taken_at) * 0.999)
+        assert decide(later, ENFORCE, Mode.ENFORCE, ledger, targets).ledger == ledger
+
+
 budgets = st.builds(
     Budgets, st.integers(0, 4), st.integers(0, 2), st.integers(0, 4), st.sampled_from([0.0, 1.0, 8.0, 100.0])
 )

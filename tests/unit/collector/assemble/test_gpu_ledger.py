@@ -71,6 +71,13 @@ def test_a_pod_that_just_began_is_not_called_idle() -> None:
     assert (ledger.active, ledger.idle_held) == (1, 0)
 
 
+def test_where_no_series_names_a_pod_held_gpus_are_unknown_and_not_idle() -> None:
+    maker = _one_node()
+    maker.pod("a", "p", "n0", gpus=4)
+    (ledger,) = _ledgers(maker, _devices(*(_device("n0", index, 0.9) for index in range(4))))
+    assert (ledger.active, ledger.idle_held, ledger.unknown) == (0, 0, 4)
+
+
 def test_a_device_without_reading_among_others_stays_unknown() -> None:
     maker = _one_node()
     maker.pod("a", "p", "n0", gpus=2)

@@ -92,3 +92,26 @@ def test_without_exporters_nothing_is_expected() -> None:
     gpus, health = exporters({})
     assert gpus.read() == {}
     assert health.state().last_success_at == {}
+
+
+def _with_energy(node: str, joules: float) -> str:
+    labels = f'gpu="0",UUID="GPU-{node}",Hostname="{node}"'
+    return f"{text(node)}DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{{{labels}}} {joules}\n"
+
+
+def test_an_exporter_that_hangs_and_serves_old_values_is_frozen_and_nobody_else() -> None:
+    texts = Texts({ONE: _with_energy("node-1", 5e9), TWO: _with_energy("node-2", 7e9), THREE: text("node-3")})
+    health, now = Health(), NOW
+    gpus = GpuExporters(tuple(texts.answers), texts, health, lambda: now)
+    failures: Mapping[str, str] = {}
+    for look in range(11):
+        now = NOW + 30.0 * look
+        texts.answers[TWO] = _with_energy("node-2", 7e9 + look)
+        failures = gpus.read()
+        assert (ONE in failures) == (now - NOW >= 300)
+        assert TWO not in failures
+        assert THREE not in failures, "a page without counters of energy may say the same for hours"
+    assert failures[ONE] == f"{ONE}: no counter of energy has moved for 5m: the exporter hangs, restart it"
+    assert health.state().errors == {("dcgm", "node-1:9400", "frozen"): 1}
+    texts.answers[ONE] = _with_energy("node-1", 6e9)
+    assert ONE not in gpus.read(), "one that goes on is believed at once"

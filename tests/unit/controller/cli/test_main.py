@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +102,11 @@ def test_a_terminal_of_no_width_loses_no_words(
     monkeypatch.setenv("COLUMNS", columns)
     assert run(["look", "--help"]) == 0
     assert "Usage: trimtab look" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", ["collect", "look", "run collector", "accounting export", "validate"])
+def test_help_says_what_an_option_takes_in_words_and_not_as_a_type_of_python(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*verb.split(), "--help"]) == 0
+    assert not re.search(r"--(?!help)\S+.*<(str|int|float|bool|Path|list.*)>", capsys.readouterr().out)

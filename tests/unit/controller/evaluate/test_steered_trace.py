@@ -87,10 +87,15 @@ def test_what_decides_sees_neither_run_times_nor_more_than_a_cluster_shows(on_no
 
 def looked_at(jobs: JobTable, on_nodes: bool) -> object:
     nodes = Packing(4, 8) if on_nodes else None
-    quotas = [QueueQuota(share.quota, share.floating) for share in SHARES]
-    batch = WatchedBatch(jobs, Setting(quotas, range(3), Rules(), None if nodes is None else [nodes] * 3), range(3))
-    batch.advance(1_000.0)
     view = TraceView(jobs, site_of(SHARES, usual_tiers(SHARES)), 32, 8, nodes)
+    quotas = [QueueQuota(share.quota, share.floating) for share in SHARES]
+    batch = WatchedBatch(
+        jobs,
+        Setting(quotas, range(3), Rules(), None if nodes is None else [nodes] * 3),
+        range(3),
+        limits=view.limits,
+    )
+    batch.advance(1_000.0)
     snapshot = view.snapshot(batch, [0, 16, 0], 0, picture_of(Cluster(ClusterSpec("trace", 0, ()), 0.0), 0.0))
     state = snapshot.tenant_pool("a", "trace")
     assert state is not None

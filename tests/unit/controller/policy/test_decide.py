@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -327,12 +328,14 @@ def test_the_higher_tier_is_served_first() -> None:
     assert [finding.tenant for finding in outcome.findings] == ["vision", "ads"]
 
 
-def test_when_nothing_is_wrong_it_says_so_and_sleeps_until_the_next_tick() -> None:
+def test_when_nothing_is_wrong_it_says_so_and_waits_for_no_moment() -> None:
     world = starving_world()
     world.ends("vision/late")
-    outcome = steering(world).tick()
+    steers = steering(world)
+    outcome = steers.tick()
     assert outcome.sentence == "All objectives hold; nothing to do."
-    assert outcome.wake_at == world.now + ENFORCE.cadence.tick_seconds
+    assert outcome.wake_at == world.now + ENFORCE.cadence.tick_seconds, "it has begun to count evictions"
+    assert steers.tick().wake_at == math.inf
 
 
 def test_it_wakes_when_a_trial_or_a_time_to_live_ends_before_the_next_tick() -> None:

@@ -1,0 +1,45 @@
+"""When time alone may make a difference: until then the same facts are answered in the same way. Pure.
+
+Every comparison of `decide()` with the time has its moment here: who adds one there adds it here. A moment too many
+costs one more look; one too few would be a decision that comes too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import inf, nextafter
+
+from controller.api.policy import Policy
+from controller.policy.change import Change, Stage
+from controller.policy.guards import lasts_from
+from controller.policy.ledger import Ledger
+from controller.policy.proposals import Proposal
+
+
+def next_moment(ledger: Ledger, proposals: Iterable[Proposal], policy: Policy, now: float) -> float:
+    """The earliest moment after `now` at which something here runs out or may begin; infinite: there is none."""
+    moments = [*_remembered(ledger, policy)]
+    moments += (lasts_from(work) for proposal in proposals for work in proposal.works)
+    return min((moment for moment in moments if moment > now), default=inf)
+
+
+def _remembered(ledger: Ledger, policy: Policy) -> Iterator[float]:
+    hour_seconds = policy.day_seconds / 24
+    for change in ledger.changes:
+        yield change.created_at + policy.cadence.dwell_seconds
+        yield change.created_at + hour_seconds
+        yield change.created_at + policy.day_seconds
+        if change.active:
+            yield from _in_force(change, policy)
+    for times in ledger.vanished.values():
+        yield from (at + hour_seconds for at in times)
+    yield from (one.at + hour_seconds for one in ledger.evictions.recent)
+
+
+def _in_force(change: Change, policy: Policy) -> Iterator[float]:
+    yield change.expires_at
+    yield change.forecast.ready_by
+    if change.unneeded_since is not None:
+        yield change.unneeded_since + policy.cadence.dwell_seconds
+    if change.stage is Stage.RETURNING and change.returning_since is not None:  # then it is told that it goes on
+        yield nextafter(change.returning_since + change.expires_at - change.created_at, inf)

@@ -130,7 +130,7 @@ def ring_scene(parties: int, seed: int) -> Scene:
 def incurable_scene(seed: int, requeue_seconds: float = 60.0) -> Scene:
     """One tenant evicts another that is within its floor, which then reclaims it, and so on.
 
-    Nothing is lent here but floors, which are not ours, so that no quota can end it: it must be seen, and left to people.
+    Nothing is lent but floors, which are not ours, so that no quota can end it: it must be seen, and left to people.
     """
     tenants = (SimulatedTenant("a", 4, 8), SimulatedTenant("b", 4, 0))
     timings = Timings(start_seconds=10.0, requeue_seconds=requeue_seconds)

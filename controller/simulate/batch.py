@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import inf
-from sys import maxsize
 
 from controller.simulate.admission import victim_order
 from controller.simulate.batch_setting import NEVER, Fates, QueueQuota, Saves, Setting
@@ -225,24 +224,22 @@ class Batch:
     # Who is next
 
     def _settle(self, fresh: Sequence[int] = ()) -> None:
-        """Scheduling cycles until nothing more can start: for who has just come, then for all if quota is free."""
-        if fresh:
+        """Scheduling cycles until nothing more can start: for all if quota became free, else for who has just come."""
+        if fresh and not self._freed:
             lines: dict[int, list[int]] = {}
             for position in fresh:
                 lines.setdefault(self._queue[position], []).append(position)
             self._round({queue: self._line(queue, line) for queue, line in lines.items()})
         while self._freed:
             self._freed = False
-            if self._waiting:
-                self._round({})
+            self._round({})
 
     def _line(self, queue: int, positions: Iterable[int]) -> list[int]:
         """In the order in which they are looked at: the one that room was made for first."""
         line, promised = sorted(positions), self._promised.get(queue, -1)
-        if promised >= 0 and promised in line:
-            line.remove(promised)
-            line.insert(0, promised)
-        return line
+        if promised < 0 or promised not in line:
+            return line
+        return [promised, *(one for one in line if one != promised)]
 
     def _round(self, lines: dict[int, list[int]]) -> None:
         """Each cycle takes the next of every line, whether it can start or not. Without `lines`: all who wait.
@@ -252,7 +249,7 @@ class Batch:
         everybody, cycles = not lines, 0
         at, refused = dict.fromkeys(lines, 0), set[tuple[int, int, int]]()
         while True:
-            soonest, heads = maxsize, list[int]()
+            soonest, heads = len(self._row), list[int]()
             for queue in tuple(self._waiting if everybody else lines):
                 if not self._has_room(queue):
                     continue
@@ -260,23 +257,20 @@ class Batch:
                     lines[queue] = self._line(queue, chain.from_iterable(self._heaps[queue].values()))
                     at[queue] = cycles
                 place = self._next_in(lines[queue], at[queue], refused)
-                if place >= 0 and place - at[queue] <= soonest:
-                    heads = [*heads, queue] if place - at[queue] == soonest else [queue]
-                    soonest = place - at[queue]
+                ahead = place - at[queue]
+                if place >= 0 and ahead <= soonest:
+                    soonest, heads = ahead, [*heads, queue] if ahead == soonest else [queue]
             if not heads:
                 return
-            for queue in at:
-                at[queue] += soonest
-            stay = self._compete([lines[queue][at[queue]] for queue in heads], refused)
+            stay = self._compete([lines[queue][at[queue] + soonest] for queue in heads], refused)
             cycles += soonest + 1
             for queue in at:
-                at[queue] += queue not in stay
+                at[queue] += soonest + (queue not in stay)
 
     def _has_room(self, queue: int) -> bool:
         """Whether the smallest that waits could start; a guess that is never too pessimistic."""
         used, smallest = self._used[queue], self._sizes[queue]
-        own = self._reserve[queue] - used
-        room = self._free + own if own > 0 else self._free
+        room = self._free + max(0, self._reserve[queue] - used)
         if self._rules.reclaims:
             room = max(room, self._quota[queue] - used)
         elif self._rules.preempts_within_queue:
@@ -311,42 +305,41 @@ class Batch:
         if not judged:
             return stay
         refused.clear()
-        promises = list[tuple[int, Held]]()
+        promises = list[int]()
         for _, position, victims in sorted(judged):
             queue = self._queue[position]
             if len(judged) > 1 and not self._fits_without(position, victims):
                 stay.add(queue)
             elif victims:
                 stay.add(queue)
-                promises.append(self._make_room(position, victims))
+                promises.append(position)
+                self._make_room(position, victims)
             else:
                 self._wait_no_more(position)
                 self._start(position)
-        for position, held in promises:
-            self._held[position] = held
+        for position in promises:
             self._lift(position)
-            del self._held[position]
+            self._held.pop(position, None)
         return stay
 
     def _fits_without(self, position: int, victims: Sequence[int]) -> bool:
         """Whether it fits when these are gone; no, if one of them is gone already, for somebody else."""
         if any(victim not in self._running[self._queue[victim]] for victim in victims):
             return False
-        for victim in victims:
-            self._lift(victim)
+        self._lift(*victims)
         fits = self._fits(position)
-        for victim in victims:
-            self._put_back(victim)
+        self._put_back(*victims)
         return fits
 
-    def _make_room(self, position: int, victims: Sequence[int]) -> tuple[int, Held]:
+    def _make_room(self, position: int, victims: Sequence[int]) -> None:
         """Evict, and keep what became free from the others of this cycle."""
         queue, size = self._queue[position], self._size[position]
         self._promised[queue] = position
         for victim in victims:
             self._evict(victim, position)
         self._use(queue, size)
-        return position, () if self._nodes is None else self._nodes[queue].take(size)
+        if self._nodes is not None:
+            self._held[position] = self._nodes[queue].take(size)
 
     # Who gives way
 
@@ -363,8 +356,7 @@ class Batch:
             if self._fits(position):
                 needed = self._without_needless(position, chosen)
                 break
-        for victim in needed or chosen:
-            self._put_back(victim)
+        self._put_back(*(needed or chosen))
         return needed
 
     def _candidates(self, position: int) -> Sequence[tuple[bool, int, int, int]]:
@@ -377,8 +369,7 @@ class Batch:
                     found += running.values()
         found.sort()
         if self._rules.preempts_within_queue:
-            level = self._level[position]
-            found += sorted(one for one in self._running[queue].values() if one[1] < level)
+            found += sorted(one for one in self._running[queue].values() if one[1] < self._level[position])
         return found
 
     def _without_needless(self, position: int, chosen: list[int]) -> Sequence[int]:
@@ -392,15 +383,17 @@ class Batch:
                 self._lift(victim)
         return needed
 
-    def _lift(self, position: int) -> None:
-        """As if it were gone."""
-        queue = self._queue[position]
-        self._use(queue, -self._size[position])
-        if self._nodes is not None:
-            self._nodes[queue].give(self._held[position])
+    def _lift(self, *positions: int) -> None:
+        """As if they were gone."""
+        for position in positions:
+            queue = self._queue[position]
+            self._use(queue, -self._size[position])
+            if self._nodes is not None:
+                self._nodes[queue].give(self._held[position])
 
-    def _put_back(self, position: int) -> None:
-        queue = self._queue[position]
-        self._use(queue, self._size[position])
-        if self._nodes is not None:
-            self._nodes[queue].hold(self._held[position])
+    def _put_back(self, *positions: int) -> None:
+        for position in positions:
+            queue = self._queue[position]
+            self._use(queue, self._size[position])
+            if self._nodes is not None:
+                self._nodes[queue].hold(self._held[position])

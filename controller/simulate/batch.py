@@ -58,9 +58,10 @@ class Batch:
         self._promised: dict[int, int] = {}
         """Queue → whom others were evicted for: it stays the head until it starts."""
         self._quota, self._reserve, self._ceiling = [0] * queues, [0] * queues, [inf] * queues
-        self._shared, self._free, self._freed = setting.shared, 0, False
+        self._shared, self._free = setting.shared, 0
         for queue, quota in enumerate(setting.quotas):
             self._set(queue, quota)
+        self._freed = False
         # By time.
         self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds

@@ -1,4 +1,4 @@
-"""One whole `trimtab simulate` of a made-up trace in this fresh process: `python -m tests.benchmarks.simulate_once JOBS`.
+"""One whole simulation of a made-up trace in this fresh process: `python -m tests.benchmarks.simulate_once JOBS`.
 
 The trace is a file that is read as a person's would be. Prints JSON: jobs, and the most bytes that were ever resident.
 """

@@ -192,6 +192,20 @@ class PoolState:
 
 
 @dataclass(frozen=True, slots=True)
+class RunRecord:
+    """How long a tenant's work runs, as far as its objects still tell."""
+
+    seconds: float = 0.0
+    """Of all its runs together, also of those that go on."""
+    ended: int = 0
+    """How many of them came to their end."""
+
+    def expected_seconds(self, usual_seconds: float) -> float:
+        """How long one more may run; with nothing known, the usual."""
+        return (self.seconds + usual_seconds) / (self.ended + 1)
+
+
+@dataclass(frozen=True, slots=True)
 class TenantPool:
     """One tenant in one pool: what was agreed, what it uses, what it lacks."""
 
@@ -211,6 +225,13 @@ class TenantPool:
     overdue: int = 0
     preemptible: int = 0
     """Native: GPUs in use under the borrow class, up to the floating part (the cap)."""
+    preemptible_placed: int = 0
+    """The part of it that has its nodes."""
+    refused: int = 0
+    """Native: GPUs of eligible extra work whose pods the cap refuses."""
+    pending: int = 0
+    """Native: GPUs of guaranteed pods that wait for nodes."""
+    ran: RunRecord = RunRecord()
     last_admission_at: float | None = None
     idle_held: Reading[float] = Unknown("no GPU readings")
     """Allocated GPUs that compute nothing."""

@@ -15,8 +15,10 @@ from collector.exporter.node_families import NodeCollector
 from collector.exporter.node_role import NodeRole, NodeSources
 from collector.parse.exposition import parse_exposition
 from collector.parse.interface_counters import InterfaceCounters
+from collector.parse.pod_resources import DeviceHolder
 from collector.parse.rdma_files import RdmaFile
 from collector.sources.nvml import Nvml, NvmlMissing
+from collector.sources.pod_resources import PodResourcesMissing
 from collector.sources.rdma_sysfs import read_rdma_files
 from tests.testbed.fake_nvml import FakeGpu, FakeNvml
 from tests.testbed.fake_rdma_sysfs import NOT_AVAILABLE, FakePort, FakeRdmaSysfs
@@ -39,7 +41,14 @@ class Node:
         self.gpus = FakeNvml([FakeGpu("GPU-a"), FakeGpu("GPU-b")])
         self.no_driver = False
         self.read_files: Callable[[], tuple[RdmaFile, ...]] = lambda: read_rdma_files(root / "class/infiniband")
-        sources = NodeSources(lambda: self.read_files(), self._interfaces, open_gpus=self._open)
+        self.kubelet: tuple[DeviceHolder, ...] | None = ()
+        sources = NodeSources(
+            lambda: self.read_files(),
+            self._interfaces,
+            open_gpus=self._open,
+            holders=self._holders,
+            rdma_addresses=lambda: {"0000:3b:00.2": "mlx5_0"},
+        )
         health = Health(lambda: self.now)
         self.role = NodeRole("n1", sources, health, lambda: self.now)
         self.registry = CollectorRegistry()
@@ -54,6 +63,11 @@ class Node:
         if self.no_driver:
             raise NvmlMissing("no driver of NVIDIA")
         return Nvml(self.gpus)
+
+    def _holders(self) -> tuple[DeviceHolder, ...]:
+        if self.kubelet is None:
+            raise PodResourcesMissing("the kubelet does not answer")
+        return self.kubelet
 
     def look(self, after_seconds: float = 15.0) -> dict[str, str]:
         self.now += after_seconds
@@ -217,3 +231,36 @@ def test_a_loop_that_stands_is_no_node_at_rest(node: Node) -> None:
 
 def _fail(node: Node) -> int:
     raise node.gpus.NVMLError(1)
+
+
+def test_a_gpu_names_the_pod_that_holds_it_and_nobody_while_the_kubelet_is_silent(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.kubelet = (DeviceHolder("GPU-a", "nvidia.com/gpu", "vision", "train-0", "main"),)
+    node.look()
+
+    def holders() -> dict[str, tuple[str, str]]:
+        rows = [one.labels for one in node.role.published.readings if one.name == "trimtab_accelerator_power_watts"]
+        return {labels["device"]: (labels["attribution"], labels["pod"]) for labels in rows}
+
+    assert holders() == {"GPU-a": ("exclusive", "train-0"), "GPU-b": ("none", "")}
+    node.kubelet = None
+    assert node.look() == {"kubelet": "the kubelet does not answer"}
+    assert holders() == {"GPU-a": ("none", ""), "GPU-b": ("none", "")}
+
+
+def test_pods_of_rdma_devices_are_named_where_their_plugin_allows_and_the_others_counted(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.kubelet = (
+        DeviceHolder("0000:3b:00.2", "nvidia.com/sriov_rail0", "vision", "train-0", "main"),
+        DeviceHolder("17", "rdma/hca_shared", "speech", "serve-0", "main"),
+        DeviceHolder("GPU-a", "nvidia.com/gpu", "vision", "train-0", "main"),
+    )
+    node.look()
+    page = generate_latest(node.registry).decode()
+    assert 'info{cluster="c1",device="mlx5_0",namespace="vision",node="n1",pod="train-0"} 1.0' in page
+    for attribution in ("exclusive", "none"):
+        assert f'trimtab_rdma_held_devices{{attribution="{attribution}",cluster="c1",node="n1"}} 1.0' in page
+    node.kubelet = None
+    node.look()
+    page = generate_latest(node.registry).decode()
+    assert "trimtab_rdma_held_devices{" not in page, "not asked is not none"

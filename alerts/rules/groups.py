@@ -45,7 +45,7 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
         ),
         RuleGroup("trimtab-devices", timing.minute_seconds, device_rules()),
         RuleGroup("trimtab-objectives", look, (*budget_rules(site), *burn_alerts(timing, objectives))),
-        RuleGroup("trimtab-storage", timing.minute_seconds, storage_rules()),
+        RuleGroup("trimtab-storage", timing.minute_seconds, storage_rules(timing)),
         RuleGroup(
             "trimtab-health",
             look,

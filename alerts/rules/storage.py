@@ -10,6 +10,8 @@ from alerts.rules.timing import MINUTE, Timing
 _BY: Final = "max by (cluster, tenant, storage)"
 
 
+MERGED_SHARE: Final = "trimtab:tenant_storage_merged_ratio"
+_IMAGE: Final = "ceph_pool, image_namespace, image"
 READ_SHARE: Final = "trimtab:tenant_storage_read_ratio"
 _SIZE: Final = "trimtab:tenant_storage_{way}_size_bytes"
 _STOPS: Final = 'disturbance=~"paused|full|silent|awaited|stall"'
@@ -17,16 +19,30 @@ _WAITS: Final = 'disturbance="slow-store",scope=~"osd|host"'
 """Of the whole cluster it is load as likely as a fault."""
 
 
-def storage_rules() -> tuple[RecordingRule, ...]:
+def storage_rules(timing: Timing) -> tuple[RecordingRule, ...]:
     """What the I/O of each tenant is like. Nothing is recorded where nothing moves."""
     reads, writes = _rate("read", "operations"), _rate("write", "operations")
     return (
+        RecordingRule(MERGED_SHARE, _merged(timing)),
         RecordingRule(READ_SHARE, f"{reads}\n/\n(({reads} + {writes}) > 0)"),
         *(
             RecordingRule(_SIZE.format(way=way), f"{_rate(way, 'bytes')}\n/\n({_rate(way, 'operations')} > 0)")
             for way in ("read", "write")
         ),
     )
+
+
+def _merged(timing: Timing) -> str:
+    """Of images that a kernel has mapped: what it merged, by what it was asked for. A volume is its tenant's."""
+    window = timing.text(5 * MINUTE)
+    volumes = f"max by (cluster, tenant, storage, {_IMAGE}) (trimtab_storage_volume_info)"
+
+    def of_tenant(*names: str) -> str:
+        rates = " + ".join(f"sum by (cluster, {_IMAGE}) (rate(trimtab_krbd_{name}_total[{window}]))" for name in names)
+        return f"{_BY.replace('max', 'sum')} ({volumes} * on (cluster, {_IMAGE}) group_left () ({rates}))"
+
+    merged = ("read_merged_operations", "write_merged_operations")
+    return f"{of_tenant(*merged)}\n/\n({of_tenant(*merged, 'read_operations', 'write_operations')} > 0)"
 
 
 def _rate(way: str, what: str) -> str:

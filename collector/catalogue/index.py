@@ -11,6 +11,7 @@ from collector.catalogue.ceph import CEPH
 from collector.catalogue.controller import CONTROLLER
 from collector.catalogue.dcgm import DCGM
 from collector.catalogue.exported import EXPORTED
+from collector.catalogue.krbd import KRBD
 from collector.catalogue.kubernetes import KUBE_SCHEDULER, KUBE_STATE_METRICS, KUEUE
 from collector.catalogue.metric import FOREIGN, FOREIGN_ONLY, LABELS, UNNAMED, Kind, Metric, Source
 from collector.catalogue.network import NETWORK
@@ -27,6 +28,7 @@ CATALOGUE: Final = (
     *PROBES,
     *NETWORK,
     *CEPH,
+    *KRBD,
     *DCGM,
     *KUBE_STATE_METRICS,
     *KUBE_SCHEDULER,

@@ -33,6 +33,14 @@ RECORDED: Final = (
         "Share of reads in the operations of all volumes of the tenant.",
         "no sample where nothing moves",
     ),
+    _entry(
+        "trimtab:tenant_storage_merged_ratio",
+        Unit.RATIO,
+        _TENANT_STORAGE,
+        "Share of the requests of the tenant's mapped images that kernels merged with a neighbour: 0.5 and more is "
+        "sequential, 0.05 and less random.",
+        "no sample without the node role of the collector on the nodes, and for what librbd does",
+    ),
     *(
         _entry(
             f"trimtab:tenant_storage_{way}_size_bytes",

@@ -87,6 +87,20 @@ class PoolState:
         return self.places(gpus_per_pod, also_free) >= pods
 
 
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """How long a tenant's work runs, as far as its objects still tell."""
+
+    seconds: float = 0.0
+    """Of all its runs together, also of those that go on."""
+    ended: int = 0
+    """How many of them came to their end."""
+
+    def expected_seconds(self, usual_seconds: float) -> float:
+        """How long one more may run; with nothing known, the usual."""
+        return (self.seconds + usual_seconds) / (self.ended + 1)
+
+
 @dataclass(frozen=True)  # no slots: what is derived is kept once it was asked for
 class TenantPool:
     """One tenant in one pool: what was agreed, what it uses, what it lacks."""
@@ -107,6 +121,13 @@ class TenantPool:
     overdue: int = 0
     preemptible: int = 0
     """Native: GPUs in use under the borrow class, up to the floating part (the cap)."""
+    preemptible_placed: int = 0
+    """The part of it that has its nodes."""
+    refused: int = 0
+    """Native: GPUs of eligible extra work whose pods the cap refuses."""
+    pending: int = 0
+    """Native: GPUs of guaranteed pods that wait for nodes."""
+    ran: RunRecord = RunRecord()
     last_admission_at: float | None = None
     idle_held: Reading[float] = Unknown("no GPU readings")
     """Allocated GPUs that compute nothing."""

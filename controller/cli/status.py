@@ -32,6 +32,8 @@ _ROWS: Final = {
     "recent_changes": {"id", "verdict", "verdict_reason", "return_reason"},
 }
 """List → what each of its rows is read for."""
+_OF_STORAGE = {"tenant", "pattern", "advice"}
+"""A controller of before wrote none."""
 
 
 def status(
@@ -84,7 +86,7 @@ def _print(document: dict[str, Any]) -> None:
     if document["findings"]:
         out.print(section("Findings", *(Text(f"- {_finding(item)}") for item in document["findings"])))
     print_advice(out, "To apply by hand:", document.get("advice", ()))
-    if storage := document.get("storage"):
+    if storage := [row for row in document.get("storage", ()) if row.keys() >= _OF_STORAGE]:
         out.print(section("Storage", *(Text(f"- {row['tenant']}: {_used(row)}") for row in storage)))
     changes = document["active_changes"]
     if changes:

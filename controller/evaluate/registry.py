@@ -13,6 +13,8 @@ RECIPES: Final = {
     "cycles": "controller.evaluate.cycles:CYCLES",
     "deadlines": "controller.evaluate.deadlines:DEADLINES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
+    "gfs": "controller.evaluate.gfs:GFS",
+    "lending-native": "controller.evaluate.lending_native:LENDING_NATIVE",
     "noise": "controller.evaluate.noise:NOISE",
     "speed": "controller.evaluate.speed:SPEED",
     "starvation": "controller.evaluate.starvation:STARVATION",

@@ -98,6 +98,8 @@ class Change:
     """Since when its tenant could do without it, without a break."""
     hard: bool = False
     """A person asked for an end that may evict."""
+    standing: bool = False
+    """Its amount is decided anew in every tick: a cap that follows what is safe to lend."""
     ended_at: float | None = None
 
     @property

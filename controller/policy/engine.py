@@ -21,6 +21,7 @@ from controller.policy.guards import MOST_MORE_TICKS, Circumstances, Refusal, fi
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.moments import next_moment
 from controller.policy.proposals import NoProposal, Proposal, Terms, View
+from controller.policy.standing import standing_offers
 from controller.policy.strategies.deadlines import ClassChoice, choices, next_choice_at
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
 from controller.policy.trial import due, evictions_by, evictions_of, heeded, judged, softened
@@ -68,6 +69,7 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     if not snapshot.blind:
         evictions = ledger.evictions.advance(snapshot, policy.day_seconds / 24)
         ledger = ledger if evictions is ledger.evictions else replace(ledger, evictions=evictions)
+    ledger = standing_offers(snapshot, policy, min(ceiling, policy.mode), ledger, targets)
     findings = find(snapshot, ledger)
     enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
     seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24, enough)
@@ -120,7 +122,7 @@ def _kept_up(
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
-        if not snapshot.blind:
+        if kept.stage is Stage.RETURNING and not snapshot.blind:
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
         ledger = ledger if kept == change else ledger.with_change(kept)
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Verdict
 from controller.policy.evictions import EvictionMemory
+from controller.policy.owners import OwnersMemory
 
 FindingKey = tuple[str, str, str]
 """(tenant, pool, kind of finding)"""
@@ -30,6 +32,8 @@ class Ledger:
     """When the finding was seen last and then no more, although nothing was done about it, within the last while."""
     evictions: EvictionMemory = field(default_factory=EvictionMemory)
     """Who evicted whom lately."""
+    owners: OwnersMemory = field(default_factory=OwnersMemory)
+    """Native: how much the owners of each pool used lately."""
 
     @cached_property
     def active(self) -> tuple[Change, ...]:
@@ -38,8 +42,10 @@ class Ledger:
 
     def with_change(self, change: Change) -> Ledger:
         """The ledger with this change added, or put in the place of the one with its id."""
-        kept = [*(item for item in self.changes if item.id != change.id), change]
-        return replace(self, changes=tuple(sorted(kept, key=lambda item: (item.created_at, item.id))))
+        kept = [item for item in self.changes if item.id != change.id]
+        kept.append(change)
+        kept.sort(key=attrgetter("created_at", "id"))
+        return replace(self, changes=tuple(kept))
 
     def pruned(self, since: float) -> Ledger:
         """The ledger without the oldest of the changes that ended and were created before `since`."""
@@ -84,8 +90,10 @@ class Ledger:
         return found[0] if len(found) == 1 else None
 
     def last_for(self, tenant: str, pool: str) -> Change | None:
-        """The youngest change for this tenant and pool."""
-        found = [change for change in self.changes if (change.tenant, change.pool) == (tenant, pool)]
+        """The youngest change that answered a finding of this tenant in this pool."""
+        found = [
+            change for change in self.changes if (change.tenant, change.pool) == (tenant, pool) and not change.standing
+        ]
         return max(found, key=lambda change: change.created_at, default=None)
 
     def failures(self, tenant: str, pool: str, since: float) -> int:

@@ -23,6 +23,7 @@ from collector.exporter.http import Address, HttpServer, metrics_app
 from collector.exporter.node_families import NodeCollector
 from collector.exporter.node_role import NodeRole, NodeSources
 from collector.sources.interface_counters import read_interface_counters
+from collector.sources.mapped_images import read_mapped_images
 from collector.sources.nvml import Nvml, load_nvml
 from collector.sources.rdma_sysfs import read_rdma_files
 
@@ -57,6 +58,7 @@ class NodeSettings:
         return NodeSources(
             rdma_files=lambda: read_rdma_files(folder),
             interfaces=lambda: read_interface_counters(folder),
+            mapped_images=lambda: read_mapped_images(self.sysfs),
             open_gpus=(lambda: Nvml(load_nvml())) if self.nvml else None,
         )
 

@@ -146,6 +146,21 @@ def test_errors_have_a_count_and_a_last_time_for_each_code() -> None:
     assert found["last_error_timestamp_seconds", "GPU-a", "31"].labels["kind"] == "application"
 
 
+def test_a_flood_of_errors_is_one_count_and_one_time_however_many_looks_it_takes() -> None:
+    gpu, flood = FakeGpu("GPU-a"), 20_000
+    library = FakeNvml([gpu])
+    nvml = Nvml(library, lambda: 1000.0)
+    nvml.read()  # events count from here on
+    library.events += [(gpu, 31)] * 5000
+    quiet = len(nvml.read().samples)
+    library.events += [(gpu, 31)] * (flood - 5000)
+    looks = 1
+    while library.events and looks < flood:
+        looks += 1
+        assert len(nvml.read().samples) == quiet, "a flood makes no more series"
+    assert readings(nvml)["errors_total", "GPU-a", "31"].value == Known(float(flood))
+
+
 def test_what_the_kubelet_tells_names_the_holder_of_gpus_shares_and_slices() -> None:
     whole, shared, cut = FakeGpu("GPU-a"), FakeGpu("GPU-b"), FakeGpu("GPU-c", slices=[(7, "1g.10gb", GIB)])
     samples = Nvml(FakeNvml([whole, shared, cut])).read().samples

@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import add
+from heapq import nsmallest
+from operator import add, itemgetter
 from typing import Final
 
 from collector.assemble.ceph_memory import CephState
@@ -64,13 +65,6 @@ class VolumeStorage:
     read: Reading[Transfer]
     write: Reading[Transfer]
     write_burstiness: Reading[float]
-    waits: bool
-
-    @property
-    def bytes(self) -> float:
-        """Moved within the window; 0 where it is unknown: only for an order."""
-        known = [one.value.bytes for one in (self.read, self.write) if isinstance(one, Known)]
-        return sum(known)
 
 
 def limit_seconds(tenant: Tenant, storage: str = RBD) -> float | None:
@@ -122,22 +116,33 @@ def _on_images(
     )
 
 
-def volume_storage(
-    state: CephState, volumes: Iterable[CephVolume], owners: Mapping[str, str]
+def busiest_volumes(
+    state: CephState, volumes: Iterable[CephVolume], owners: Mapping[str, str], at_most: int
 ) -> tuple[VolumeStorage, ...]:
-    """Each bound volume on RBD, those that move most first. One whose image is gone has no numbers."""
+    """Bound volumes on RBD, those that move most first. One whose image is gone has no numbers."""
     readings = {reading.image: reading for reading in state.readings.images}
-    found: list[VolumeStorage] = []
+    unread = Unknown(_NOT_EXPORTED)
+    moved: list[tuple[float, str, RbdVolume, ImageReading]] = []
     for volume in volumes:
-        if isinstance(volume, FsVolume):
-            continue
-        image = RbdImage(*volume.image)
-        reading = readings.get(image) or ImageReading(image, Unknown(_NOT_EXPORTED), Unknown(_NOT_EXPORTED))
-        bursts = state.bursts.burstiness((image,), "write")
-        tenant = owners.get(volume.claim_namespace, UNASSIGNED)
-        waits = image in state.waiting_images
-        found.append(VolumeStorage(tenant, volume, reading.read, reading.write, bursts, waits))
-    return tuple(sorted(found, key=lambda one: (-one.bytes, one.volume.name)))
+        if isinstance(volume, RbdVolume):
+            image = RbdImage(*volume.image)
+            reading = readings.get(image) or ImageReading(image, unread, unread)
+            moved.append((-_bytes(reading), volume.name, volume, reading))
+    return tuple(
+        VolumeStorage(
+            tenant=owners.get(volume.claim_namespace, UNASSIGNED),
+            volume=volume,
+            read=reading.read,
+            write=reading.write,
+            write_burstiness=state.bursts.burstiness((reading.image,), "write"),
+        )
+        for _, _, volume, reading in nsmallest(at_most, moved, key=itemgetter(0, 1))
+    )
+
+
+def _bytes(reading: ImageReading) -> float:
+    """Moved within the window; 0 where it is unknown: only for an order."""
+    return sum(one.value.bytes for one in (reading.read, reading.write) if isinstance(one, Known))
 
 
 def unattributed_ratio(state: CephState, volumes: Iterable[CephVolume]) -> Reading[float]:

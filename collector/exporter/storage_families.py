@@ -19,11 +19,11 @@ from collector.assemble.storage import (
     RBD,
     TenantStorage,
     VolumeStorage,
+    busiest_volumes,
     limit_seconds,
     pool_latency_seconds,
     tenant_storage,
     unattributed_ratio,
-    volume_storage,
 )
 from collector.exporter.families import Published
 from collector.exporter.family import Rows, family
@@ -174,7 +174,7 @@ def _tenant_families(state: CephState, published: Published) -> Iterator[Family]
     yield family("trimtab_storage_unattributed_ratio", _known((((cluster,), unattributed_ratio(state, volumes)),)))
     infos = ((_info(cluster, owners.get(one.claim_namespace, UNASSIGNED), one), 1.0) for one in volumes)
     yield family("trimtab_storage_volume_info", infos)
-    busiest = volume_storage(state, volumes, owners)[:BUSIEST]
+    busiest = busiest_volumes(state, volumes, owners, BUSIEST)
     for name, of_volume in _OF_VOLUMES.items():
         yield family(name, _known((_named(cluster, one), of_volume(one)) for one in busiest))
 

@@ -51,6 +51,7 @@ class Unit(StrEnum):
     PLACEMENT_GROUPS = "placement_groups"
     MESSAGES_PER_SECOND = "messages_per_second"
     LINKS = "links"
+    GIDS = "gids"
     PROBES = "probes"
     RATIO = "ratio"
     TRUTH = "0 or 1"
@@ -122,13 +123,14 @@ TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "f
 GPU_TROUBLES: Final = ("hung", "suspected", "straggling", "unjudged", "sick", "lost", "throttled")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
+SETTINGS: Final = ("mtu", "gid", "traffic-class", "congestion-control", "flow-control")
+HOPS: Final = ("host", "leaf", "spine", "rail")
+JUDGED: Final = ("usual", "slow", "unjudged", "failed", "old")
+SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 DISTURBANCES: Final = (
     *("paused", "full", "silent", "awaited", "stall", "slow-disk", "slow-store", "down", "recovery", "scrub"),
 )
 SCOPES: Final = ("none", "osd", "host", "cluster")
-HOPS: Final = ("host", "leaf", "spine", "rail")
-JUDGED: Final = ("usual", "slow", "unjudged", "failed")
-SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -160,6 +162,7 @@ LABELS: Final = {
             "code, probed edges",
         ),
         Label("destination", "of a probed edge or link: the node or NIC that answers", "probed edges"),
+        Label("setting", "of an RDMA port", "a closed set", SETTINGS),
         Label("hop", "what lies between two NICs", "a closed set", HOPS),
         Label("judged", "what is known of links", "a closed set", JUDGED),
         Label("suspect_kind", "what slow links point at", "a closed set", SUSPECT_KINDS),

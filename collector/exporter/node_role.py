@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from collector.assemble.port_trouble import PortMemory
+from collector.assemble.port_trouble import PortKey, PortMemory
+from collector.assemble.port_usual import PortUsual
+from collector.catalogue.rdma import PORT_PREFIX
 from collector.catalogue.spellings.network import ETHTOOL
 from collector.catalogue.spellings.nvml import NVML
 from collector.catalogue.spellings.rdma import SYSFS
@@ -31,6 +33,7 @@ PORTS: Final = SYSFS.source
 INTERFACES: Final = ETHTOOL.source
 GPUS: Final = NVML.source
 HOLDERS: Final = "kubelet"
+_SPEED: Final = f"{PORT_PREFIX}rate_bytes_per_second"
 LOST: Final = "lost"
 UNREADABLE: Final = "unreadable"
 NOT_SAID: Final = "not said"
@@ -65,6 +68,7 @@ class NodePublished:
 
     readings: tuple[NormalReading, ...] = ()
     ports: PortMemory = field(default_factory=PortMemory)
+    usual: PortUsual = field(default_factory=PortUsual)
     at: float | None = None
     """Epoch seconds; None: nothing was looked at yet."""
 
@@ -88,7 +92,8 @@ class NodeRole:
         memory = self.published.ports.advance(ports.readings, now)
         images = mapped_image_readings(self._sources.mapped_images(), self._node, now)
         readings = (*ports.readings, *interfaces.readings, *gpus.readings, *images)
-        self.published = NodePublished(readings, memory, now)
+        usual = self.published.usual.advance(memory.troubles(), memory.loads(_speeds(ports.readings)))
+        self.published = NodePublished(readings, memory, usual, now)
         return failures
 
     def _read_ports(self, now: float) -> Collected:
@@ -152,6 +157,15 @@ class NodeRole:
             self._health.unseen(source, device)
             if device not in told:
                 self._health.error(source, device, LOST)
+
+
+def _speeds(readings: Iterable[NormalReading]) -> dict[PortKey, float]:
+    """Port → its speed in bytes per second, where it is known."""
+    return {
+        (one.labels["device"], one.labels["port"], one.labels["link_layer"]): one.value.value
+        for one in readings
+        if one.name == _SPEED and isinstance(one.value, Known)
+    }
 
 
 def _looks(readings: Iterable[NormalReading], now: float) -> dict[str, DeviceSeen]:

@@ -186,33 +186,29 @@ def run_collector(
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
     With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait. With
-    --accounting also keeps the history of every workload and policy change.
+    --accounting also keeps the history of every workload and policy change. While the API server is away it says so.
 
-    With --role node: the RDMA ports of this node, their interfaces, with --nvml its GPUs and with --probes RDMA to
-    others. Needs neither documents nor the API server.
+    With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
+    with --nvml its GPUs. Needs neither documents nor the API server. With --probes it also measures RDMA to others.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
     at = _At(listen_address(listen), cluster, time_scale)
     if role is Role.NODE:
-        probing = _Probing(probes, probe_token_file, probe_state)
-        return _run(_node_program(at, _NodeOptions(node, sysfs, nvml, pod_resources), probing), listen)
-    from controller.cli.run_cluster_role import ClusterOptions, cluster_program
+        of_node = _NodeOptions(node or socket.gethostname(), sysfs or Path("/sys"), nvml, pod_resources)
+        return _run(_node_program(at, of_node, _Probing(probes, probe_token_file, probe_state)), listen)
+    from controller.cli.run_cluster_role import CephOptions, ClusterOptions, HistoryOptions, cluster_program
 
     options = ClusterOptions(
         config=tuple(config or ()),
         kubeconfig=kubeconfig,
         context=context,
         gpu_exporters=tuple(gpu_exporter or ()),
-        ceph_urls=tuple(ceph_url or ()),
-        ceph_admin=ceph_admin,
-        ceph_user=ceph_user,
+        ceph=CephOptions(tuple(ceph_url or ()), ceph_admin, ceph_user),
         rdma_probes=rdma_probes,
         probes=probes,
         prometheus_url=prometheus_url,
-        accounting=accounting,
-        accounting_keep=accounting_keep,
-        namespace=namespace,
+        history=HistoryOptions(accounting, accounting_keep, namespace),
         listen=at.listen,
         cluster=cluster,
         time_scale=time_scale,
@@ -233,8 +229,8 @@ class _At:
 class _NodeOptions:
     """What the node role has besides."""
 
-    name: str | None
-    sysfs: Path | None
+    name: str
+    sysfs: Path
     nvml: bool
     pod_resources: Path | None
 
@@ -251,15 +247,16 @@ class _Probing:
 def _node_program(at: _At, node: _NodeOptions, probing: _Probing) -> Program:
     from controller.runtime.node_collecting import NodeCollecting, NodeSettings
 
-    name, sysfs = node.name or socket.gethostname(), node.sysfs or Path("/sys")
     settings = NodeSettings(
-        at.cluster, name, at.listen, sysfs, node.nvml, at.time_scale, pod_resources=node.pod_resources
+        at.cluster, node.name, at.listen, node.sysfs, node.nvml, at.time_scale, pod_resources=node.pod_resources
     )
     if probing.file is None:
         return NodeCollecting(settings)
     from controller.cli.probe_options import probing_of
 
-    return NodeCollecting(settings, probing_of(name, probing.file, probing.token_file, probing.state, at.time_scale))
+    return NodeCollecting(
+        settings, probing_of(node.name, probing.file, probing.token_file, probing.state, at.time_scale)
+    )
 
 
 def _run(program: Program, listen: str) -> None:

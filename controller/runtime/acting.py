@@ -175,7 +175,7 @@ class Acting:
 
     def _seen(self, item: Target, answer: Mapping[str, Any]) -> Target:
         self.picture = own.with_answer(self.picture, answer)
-        return by_key(own.targets(self.baseline, self.picture, self.site))[item.name, item.pool]
+        return by_key(own.targets(self.baseline.only(item.name), self.picture, self.site))[item.name, item.pool]
 
     def _note(self, before: Target, after: Target) -> None:
         if isinstance(after.observed, Known) and before.observed != after.observed:

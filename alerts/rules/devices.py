@@ -102,7 +102,11 @@ def _of_all(matchers: str) -> str:
 
 def _device_named(series: str) -> str:
     """Adds `node` and `device`: its id without the number of a replica; where it has none, its place on its node."""
-    node = reduce(overwritten, _NODES, series)
+    # A slice that dynamic resource allocation cut has only the id that this gave it.
+    ids = ", ".join(f'"{label}"' for label in _LABELS.slice_id)
+    both = f'label_join({series},\n  "slice", ";", {ids})'
+    sliced = f'label_replace({both},\n  "GPU_I_ID", "$1$2", "slice", "(.+);.*|;(.+)")'
+    node = reduce(overwritten, _NODES, sliced)
     placed = f'label_join({node},\n  "device", "/", "node", "gpu")'
     return reduce(lambda inner, uuid: replaced(inner, "device", uuid, "([^:]+).*"), _UUIDS, placed)
 

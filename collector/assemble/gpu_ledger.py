@@ -21,6 +21,8 @@ from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import NodeState, Work
 from collector.model.tenancy import Engine, Pool, Site
 
+_HELD_MEMORY_BYTES: Final = 2.0**30
+"""A context alone takes some hundred MiB."""
 _MIG_PREFIX: Final = "nvidia.com/mig-"
 
 
@@ -64,6 +66,8 @@ class HeldGpus:
     """Computing, or held for less than the window."""
     idle: int = 0
     sick: int = 0
+    idle_with_memory: int = 0
+    """The part of `idle` whose memory is in use: a model that waits for requests, a notebook that was left open."""
 
     @property
     def unknown(self) -> int:
@@ -160,6 +164,11 @@ def sick_devices(devices: Devices) -> tuple[SickDevice, ...]:
         for reading in devices.readings.value
         if _is_sick(reading)
     )
+
+
+def _holds_memory(reading: GpuReading) -> bool:
+    used = reading.memory_used_bytes
+    return isinstance(used, Known) and used.value >= _HELD_MEMORY_BYTES
 
 
 def _is_sick(reading: GpuReading) -> bool:
@@ -262,8 +271,10 @@ class _Judge:
         counts: Counter[str] = Counter()
         readings = [one for one in self._of_pod[pod.namespace, pod.name] if _counts_as(one, resource)]
         for reading in readings[:gpus]:
-            counts[self._state(reading, pod)] += 1
-        return HeldGpus(pod, gpus, counts["active"], counts["idle"], counts["sick"])
+            state = self._state(reading, pod)
+            counts[state] += 1
+            counts["with memory"] += state == "idle" and _holds_memory(reading)
+        return HeldGpus(pod, gpus, counts["active"], counts["idle"], counts["sick"], counts["with memory"])
 
     def _state(self, reading: GpuReading, pod: Pod) -> str:
         if _is_sick(reading):

@@ -26,6 +26,8 @@ class GpuUse:
     idle: int = 0
     unknown: int = 0
     sick: int = 0
+    idle_with_memory: int = 0
+    """The part of `idle` whose memory is in use; what is left never touched its GPU, or let go of it."""
 
     @property
     def idle_held(self) -> Reading[float]:
@@ -46,6 +48,7 @@ class GpuUse:
             self.idle + holder.idle,
             self.unknown + holder.unknown,
             self.sick + holder.sick,
+            self.idle_with_memory + holder.idle_with_memory,
         )
 
 

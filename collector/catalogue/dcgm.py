@@ -13,6 +13,7 @@ _LABELS: Final = (
     *("Hostname", "hostname"),
     "GPU_I_ID",
     "GPU_I_PROFILE",
+    "dra_mig_device_uuid",
     *("namespace", "pod_namespace", "exported_namespace"),
     *("pod", "pod_name", "exported_pod"),
     *("container", "container_name", "exported_container"),

@@ -148,6 +148,15 @@ HOLDINGS: Final = (
         "Held GPUs of which nobody can tell whether they compute: no reading, several holders, or sick.",
     ),
     _entry(
+        "trimtab_tenant_idle_memory_held_gpus",
+        Kind.GAUGE,
+        Unit.GPUS,
+        _TENANT_POOL,
+        "The part of the idle-held GPUs whose memory is in use: more than 1 GiB.",
+        "the others were never touched since their pod started, or were let go of: idle counts from allocation",
+        _ABSENT,
+    ),
+    _entry(
         "trimtab_tenant_coverage_ratio",
         Kind.GAUGE,
         Unit.RATIO,

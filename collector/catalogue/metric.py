@@ -269,6 +269,7 @@ LABELS: Final = {
         Label("exported_namespace", "the holder's `namespace` where Prometheus kept its own", _HOLDERS),
         Label("exported_pod", "the holder's `pod` where Prometheus kept its own", _HOLDERS),
         Label("exported_container", "the holder's `container` where Prometheus kept its own", _HOLDERS),
+        Label("dra_mig_device_uuid", "id of a slice that dynamic resource allocation cut", "slices of one GPU"),
         Label("index", "nvidia_gpu_exporter: place of the GPU on its node", "GPUs of one node"),
         Label("gpu_instance_id", "nvidia_gpu_exporter: MIG instance", "slices of one GPU"),
         Label("id", "Ascend: place of the NPU on its node", "NPUs of one node"),

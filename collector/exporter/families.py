@@ -140,6 +140,9 @@ def _holding_families(snapshot: Snapshot, uses: Mapping[tuple[str, str], GpuUse]
     ordered = [(key, uses.get(key, GpuUse())) for key in sorted(keys | uses.keys())]
     yield family("trimtab_tenant_held_gpus", (((cluster, *key), float(use.held)) for key, use in ordered))
     yield family("trimtab_tenant_unjudged_gpus", (((cluster, *key), float(use.unjudged)) for key, use in ordered))
+    judged = [(key, use) for key, use in ordered if use.unjudged < use.held]
+    resting = (((cluster, *key), float(use.idle_with_memory)) for key, use in judged)
+    yield family("trimtab_tenant_idle_memory_held_gpus", resting)
     coverage = (((cluster, *key), 1 - use.unjudged / use.held) for key, use in ordered if use.held)
     yield family("trimtab_tenant_coverage_ratio", coverage)
 

@@ -61,6 +61,11 @@ DCGM_FI_DEV_FB_USED{gpu="2",UUID="GPU-c",Hostname="n1",namespace="talk",pod="r",
 DCGM_FI_DEV_FB_USED{gpu="3",UUID="GPU-d",Hostname="n1",namespace="train",pod="p",container="one"} 9
 DCGM_FI_DEV_FB_USED{gpu="3",UUID="GPU-d",Hostname="n1",namespace="train",pod="p",container="two"} 11
 """
+ALLOCATED_DYNAMICALLY = """\
+DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a",Hostname="n1",dra_mig_device_uuid="MIG-1",namespace="train",pod="p"} 9
+DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a",Hostname="n1",dra_mig_device_uuid="MIG-2",namespace="talk",pod="q"} 7
+DCGM_FI_DEV_POWER_USAGE{gpu="0",UUID="GPU-a",Hostname="n1",dra_mig_device_uuid="MIG-1",namespace="train",pod="p"} 300
+"""
 PARTLY_UNKNOWN = """\
 DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a",Hostname="n1",namespace="train",pod="p",container="c"} 2147483632
 DCGM_FI_DEV_FB_USED{gpu="1",UUID="GPU-b",Hostname="n1",namespace="train",pod="p",container="c"} 5
@@ -112,6 +117,7 @@ OWN_TEXTS: Mapping[str, str] = {
     "old names": OLD_NAMES,
     "shared": SHARED,
     "partly unknown": PARTLY_UNKNOWN,
+    "allocated dynamically": ALLOCATED_DYNAMICALLY,
 }
 
 

@@ -94,3 +94,11 @@ def test_a_sick_device_is_held_and_judged_neither_busy_nor_idle() -> None:
     use = gpu_use(picture(), snapshot(), Devices(Known((sick, device(1, Known(0.0)))), 600.0), NOW)
     assert use == {("vision", "h100"): GpuUse(held=4, idle=1, unknown=2, sick=1)}
     assert use["vision", "h100"].unjudged == 3
+
+
+def test_an_idle_gpu_that_keeps_its_memory_is_told_from_one_that_was_never_touched() -> None:
+    kept = replace(device(0, Known(0.0)), memory_used_bytes=Known(4e10))
+    untouched = replace(device(1, Known(0.0)), memory_used_bytes=Known(5e8))
+    busy = replace(device(2, Known(0.9)), memory_used_bytes=Known(4e10))
+    use = gpu_use(picture(), snapshot(), Devices(Known((kept, untouched, busy)), 600.0), NOW)
+    assert use == {("vision", "h100"): GpuUse(held=4, idle=2, unknown=1, idle_with_memory=1)}

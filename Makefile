@@ -57,8 +57,9 @@ format: setup-code ## put the code into house form
 fuzz: setup-code ## property tests with N examples each (make fuzz N=20000)
 	@TRIMTAB_FUZZ_EXAMPLES=$(N) $(BIN)/pytest tests/property --hypothesis-profile=fuzz --timeout=0
 
-parity: setup ## the simulator against the real Kueue on random scenarios (make parity SCENARIOS=200)
+parity: setup ## the simulator against the real Kueue on random scenarios (make parity SCENARIOS=200), and the real Kubernetes
 	@TRIMTAB_PARITY_SCENARIOS=$(SCENARIOS) $(BIN)/pytest tests/integration/test_kueue_parity.py
+	@TRIMTAB_NATIVE_SCENARIOS=10 $(BIN)/pytest tests/integration/test_native_parity.py
 
 bench: setup ## speed and size, all or ONLY=name,name; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))

@@ -1,7 +1,7 @@
 """Random small scenarios through the native engine and the real Kubernetes: after each step the same Jobs hold GPUs.
 
 What is refused by quota, what waits for nodes, who makes way, and what then takes the room. Three scenarios;
-`TRIMTAB_NATIVE_SCENARIOS=10` plays ten.
+`make parity` plays ten.
 """
 
 from __future__ import annotations

@@ -20,16 +20,9 @@ from controller.api.errors import InputError, Mistake
 from controller.api.fields import with_nearest
 from controller.api.policy import Policy
 from controller.api.sheets import Sheet
+from controller.api.shown_values import printable, shortened
 from controller.api.wording import mistakes_in_words
-from controller.api.yaml_text import (
-    SyntaxFlaw,
-    ValuePath,
-    YamlDocument,
-    place_in_words,
-    printable,
-    read_yaml,
-    shortened,
-)
+from controller.api.yaml_text import SyntaxFlaw, ValuePath, YamlDocument, place_in_words, read_yaml
 
 _Model: TypeAlias = TenantModel | PolicyModel
 _MODELS: Final[Mapping[str, type[TenantModel] | type[PolicyModel]]] = {

@@ -10,8 +10,9 @@ from pydantic import AfterValidator, ValidationError
 
 from controller.api.border import Border
 from controller.api.errors import InputError, Mistake
+from controller.api.shown_values import printable
 from controller.api.wording import mistakes_in_words
-from controller.api.yaml_text import ValuePath, YamlDocument, place_in_words, printable, read_yaml
+from controller.api.yaml_text import ValuePath, YamlDocument, place_in_words, read_yaml
 
 _ADDRESS: Final = re.compile(r"[0-9A-Za-z:][0-9A-Za-z.:%-]{0,252}")
 _VARIABLE: Final = re.compile(r"UCX_[A-Z0-9_]+")

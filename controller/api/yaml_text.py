@@ -15,6 +15,8 @@ from typing import Any, Final, TypeAlias
 import yaml
 from yaml.composer import Composer
 
+from controller.api.shown_values import shortened
+
 ValuePath: TypeAlias = tuple[str | int, ...]
 """Keys and list positions from the root of a document to one value."""
 
@@ -124,26 +126,6 @@ def place_in_words(path: ValuePath) -> str:
         else:
             words += f"[{json.dumps(step)}]"
     return words
-
-
-def printable(text: str) -> str:
-    """`text` with escapes for what no terminal or file should be given: control signs, half characters."""
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
-
-
-def shortened(text: str, limit: int = 60) -> str:
-    """`text` on one line, printable, cut to `limit` characters."""
-    line = printable(" ".join(text[: 4 * limit].split()))
-    return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def told(value: Any) -> str:
-    """A value that was read, as a message shows it: on one line, cut short, "nothing" for none."""
-    if value is None or value == "":
-        return "nothing"
-    return shortened(value if isinstance(value, str) else json.dumps(value, default=str))
 
 
 class _Reading:

@@ -19,7 +19,7 @@ from collector.accounting.schema.hours import Span, gaps
 from collector.accounting.schema.rows import PolicyStep, Transition
 from collector.model.quantities import format_duration, format_time, parse_duration, parse_time
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.accounting_store import open_store, the_cluster
 from controller.cli.accounting_text import row_record, transition_cells
 from controller.cli.options import Accounting, Format

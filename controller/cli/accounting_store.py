@@ -10,7 +10,7 @@ from collector.accounting.schema.rows import Transition
 from collector.assemble.clocks import WaitClocks
 from collector.model.snapshot import Work
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.values import duration_for
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import LedgerStore

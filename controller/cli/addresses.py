@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 
 _PLAIN: Final = re.compile(r"[!-~]+")
 """Neither blanks nor letters that only look like those of an address."""

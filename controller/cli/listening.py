@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collector.exporter.http import Address, ListenError, check_free
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 
 
 def listen_address(text: str) -> Address:

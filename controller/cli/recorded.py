@@ -16,7 +16,7 @@ import typer
 from collector.model.quantities import parse_duration
 from collector.model.tenancy import Site
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.values import cluster_for, path_for, words_for
 
 if TYPE_CHECKING:

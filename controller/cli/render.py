@@ -19,7 +19,8 @@ from collector.model.tenancy import Engine, Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import Dumper, told
+from controller.api.shown_values import told
+from controller.api.yaml_text import Dumper
 from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Cluster, Context, Documents, Kubeconfig, TimeScale
 from controller.cli.output import REFUSED, UNREACHABLE, Failed, print_text

@@ -11,7 +11,7 @@ from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.actuators.server_side_apply import ServerSideApply
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import REFUSED, Output, print_json, talk

@@ -12,7 +12,7 @@ import typer
 
 from collector.model.quantities import format_duration
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import printable
+from controller.api.shown_values import printable
 from controller.cli.options import Format
 from controller.cli.output import Output, console, left, print_json, right, table
 from controller.cli.progress import progress

@@ -17,7 +17,7 @@ from collector.sources.kubernetes_api import KubernetesApi
 from collector.sources.kubernetes_lists import look_once
 from controller.api.errors import InputError, Mistake
 from controller.api.policy import Mode
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.output import OK, REFUSED, UNREACHABLE
 from controller.cli.values import path_for
 from controller.runtime.assembly import Settings, controller_for, evidence_source

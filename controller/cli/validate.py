@@ -12,7 +12,7 @@ import typer
 from controller.api.documents import Documents
 from controller.api.errors import InputError, Mistake
 from controller.api.fields import with_nearest
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.failure import failure_of
 from controller.cli.options import Format
 from controller.cli.output import BAD_INPUT, Output, print_json, print_text, talk

@@ -15,7 +15,7 @@ from typing import Final
 from collector.model.quantities import parse_duration
 from controller.api.errors import InputError, Mistake
 from controller.api.object_names import is_label_name, is_object_name
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.cli.addresses import http_address
 
 HIGHEST_TIME_SCALE: Final = 3600.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import printable
+from controller.api.shown_values import printable
 
 USUAL = (Path("traces"), Path("shared/traces"), Path("../shared/traces"))
 """Where the folder is looked for when nobody says where it is."""

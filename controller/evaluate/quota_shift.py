@@ -9,7 +9,7 @@ from typing import Final
 
 from controller.api.errors import InputError, Mistake
 from controller.api.fields import with_nearest
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.simulate.shares import Share
 
 _SHIFT: Final = re.compile(r"(.+)=([+-][0-9]{1,7})")

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Final
 
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import printable
+from controller.api.shown_values import printable
 from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {

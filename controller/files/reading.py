@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import printable
+from controller.api.shown_values import printable
 
 MOST_TEXT_BYTES: Final = 16 * 2**20
 """Documents, manifests, tokens: more is another file than was meant."""

@@ -19,7 +19,7 @@ from collector.model.reading import Known, Reading, Unknown
 from collector.model.tenancy import Engine, Pool, Site
 from controller.api.errors import InputError, Mistake
 from controller.api.object_names import is_object_name
-from controller.api.yaml_text import told
+from controller.api.shown_values import told
 from controller.knobs.marks import MANAGED_BY, annotations_for, marks_of
 from controller.policy.change import Change
 from controller.policy.targets import Target, level

@@ -15,7 +15,8 @@ from collector.parse.json_fields import ParseProblem
 from collector.parse.kubernetes import resource_quota
 from collector.parse.kueue import cohort
 from controller.api.errors import InputError, InvariantError, Mistake
-from controller.api.yaml_text import place_in_words, read_yaml, told
+from controller.api.shown_values import told
+from controller.api.yaml_text import place_in_words, read_yaml
 from controller.knobs import kueue, native
 from controller.knobs.kueue import Leaf
 from controller.knobs.marks import Mark, marks_of

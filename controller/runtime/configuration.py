@@ -12,7 +12,7 @@ from pathlib import Path
 
 from controller.api.documents import Documents, combine, read_documents
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import printable
+from controller.api.shown_values import printable
 from controller.files.reading import read_text, trouble_in_words
 
 _CONFIG_MAP_VERSION = "..data"

@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from controller.api.errors import InputError, Mistake
-from controller.api.yaml_text import printable
+from controller.api.shown_values import printable
 from controller.files.reading import mistaken
 from controller.traces.formats import FORMATS, Format
 from controller.traces.rows import Rows, read_table

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from controller.api.yaml_text import place_in_words, printable, read_yaml, shortened
+from controller.api.shown_values import printable, shortened
+from controller.api.yaml_text import place_in_words, read_yaml
 
 
 @pytest.mark.parametrize(

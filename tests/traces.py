@@ -1,4 +1,4 @@
-"""Small traces for tests: rows as people think of them, turned into columns."""
+"""Small traces for tests: rows as people think of them, turned into columns; and a run that leaves no tick out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
+from controller.evaluate.steered_trace import SteeredTrace
 from controller.simulate.job_table import JobTable
 
 
@@ -31,3 +32,12 @@ def table(rows: Sequence[Row], tenants: Sequence[str] = ("a", "b", "c")) -> JobT
         [row.priority for row in rows],
         [row.deadline for row in rows],
     )
+
+
+class Restless(SteeredTrace):
+    """Looks at every tick, and at all there is to see."""
+
+    _at_rest = property(lambda self: False, lambda self, value: None)
+
+    def _tick_after(self, moment: float) -> float:
+        return self._next_tick + self._policy.cadence.tick_seconds

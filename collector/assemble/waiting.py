@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from collector.assemble.waiting_grouped import grouped_waiting, share_queue_problem
 from collector.assemble.waiting_native import gpus_are, native_waiting
@@ -63,6 +64,9 @@ def ineligible_reason(work: Work, doors: Doors, pools: Mapping[str, PoolState], 
     return doors.problem(work, state.pool.resource) if work.queue else None
 
 
+NameAndWhy: TypeAlias = tuple[WaitingName | None, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """What naming needs to see besides the work itself."""
@@ -75,6 +79,15 @@ class Named:
     """Pool → tenant → GPUs in use beyond its own entitlement; only those who use any, in order of names."""
     now: float
     _places: dict[tuple[str, int], int] = field(default_factory=dict, compare=False)
+    _others: dict[tuple[str, str], tuple[Mapping[str, int], str]] = field(default_factory=dict, compare=False)
+
+    def borrowed_by_others(self, own: TenantPool) -> tuple[Mapping[str, int], str]:
+        """Tenant → GPUs that others than `own` borrow of its pool, and the same in words. Told once per tenant."""
+        key = (own.tenant, own.pool)
+        if key not in self._others:
+            others = {name: gpus for name, gpus in self.borrowed.get(own.pool, {}).items() if name != own.tenant}
+            self._others[key] = others, _borrowers(others)
+        return self._others[key]
 
     def fits(self, work: Work) -> bool:
         """Whether nodes are free for all pods of a work now. Counted once per pool and size of pod."""
@@ -90,10 +103,8 @@ def naming_context(
     """Put together what naming needs."""
     by_key = {(item.tenant, item.pool): item for item in tenants}
     borrowed: dict[str, dict[str, int]] = defaultdict(dict)
-    for _, item in sorted(by_key.items()):
-        gpus = item.borrowed()
-        if gpus > 0:
-            borrowed[item.pool][item.tenant] = gpus
+    for item in sorted((one for one in by_key.values() if one.borrowed() > 0), key=lambda one: one.tenant):
+        borrowed[item.pool][item.tenant] = item.borrowed()
     return Named(picture, pools, by_key, borrowed, now)
 
 
@@ -101,68 +112,70 @@ def named(work: Work, context: Named) -> Work:
     """The work with its name of waiting and a sentence; as it was when its clock does not run."""
     if not work.waits and work.ineligible is None:
         return work
+    waiting, why = name_of_waiting(work, context)
+    return replace(work, waiting=waiting, why=why)
+
+
+def name_of_waiting(work: Work, context: Named) -> NameAndWhy:
+    """The name of a work's waiting, None where nothing tells, and a sentence."""
     if work.ineligible is not None:
-        return replace(work, waiting=WaitingName.INELIGIBLE, why=f"Can not start: {work.ineligible}.")
+        return WaitingName.INELIGIBLE, f"Can not start: {work.ineligible}."
     state = context.pools[work.pool or ""]
     own = context.tenants.get((work.tenant, work.pool or ""))
     if work.sent_from is not None:
         sentence = f"MultiKueue sent it from {work.sent_from}, where its wait is counted."
-        return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
+        return WaitingName.WITHIN_LIMIT, sentence
     if not work.overdue:
         limit = "no limit is set" if work.limit_seconds is None else f"limit {format_duration(work.limit_seconds)}"
         sentence = f"Has waited {format_duration(work.waited_seconds)} ({limit})."
-        return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
+        return WaitingName.WITHIN_LIMIT, sentence
     if work.phase is WorkPhase.STARTING:
         return _starting(work, state, context.now)
     if own is None:
-        return replace(work, waiting=None, why="Its tenant has no entitlement in this pool.")
+        return None, "Its tenant has no entitlement in this pool."
     if work.scheduler is not None:
-        waiting, why = grouped_waiting(work, state, context.picture.share_queues)
-        return replace(work, waiting=waiting, why=why)
+        return grouped_waiting(work, state, context.picture.share_queues)
     if state.pool.engine is Engine.NATIVE or work.pods_missing:
-        waiting, why = native_waiting(work, state, context.picture)
-        return replace(work, waiting=waiting, why=why)
+        return native_waiting(work, state, context.picture)
     return _queued(work, state, own, context)
 
 
-def _starting(work: Work, state: PoolState, now: float) -> Work:
+def _starting(work: Work, state: PoolState, now: float) -> NameAndWhy:
     bound = sum(work.nodes.values())
     missing_pods = (work.gpus - bound) // max(1, work.gpus_per_pod)
     if missing_pods > 0 and not state.fits(missing_pods, work.gpus_per_pod):
         sentence = f"Admitted, but {missing_pods} of its pods find no node with {work.gpus_per_pod} free GPUs."
-        return replace(work, waiting=WaitingName.BLOCKED, why=sentence)
+        return WaitingName.BLOCKED, sentence
     since_admission = now - (work.admitted_at if work.admitted_at is not None else work.created_at)
     if since_admission <= (work.limit_seconds or 0.0):
         sentence = f"Admitted {format_duration(since_admission)} ago; its pods are starting."
-        return replace(work, waiting=WaitingName.WITHIN_LIMIT, why=sentence)
+        return WaitingName.WITHIN_LIMIT, sentence
     sentence = "Admitted, nodes are free, and yet its pods are not Ready: look at the scheduler and at its pods."
-    return replace(work, waiting=WaitingName.BROKEN, why=sentence)
+    return WaitingName.BROKEN, sentence
 
 
-def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> Work:
+def _queued(work: Work, state: PoolState, own: TenantPool, context: Named) -> NameAndWhy:
     entitled = own.entitled_now
     if isinstance(entitled, Unknown):
-        return replace(work, waiting=None, why=f"Can not be named: {entitled.reason}.")
-    holders = context.borrowed.get(own.pool, {})
+        return None, f"Can not be named: {entitled.reason}."
     free_own = entitled.value - own.reserved
-    others = {tenant: gpus for tenant, gpus in holders.items() if tenant != work.tenant}
+    others, lent = context.borrowed_by_others(own)
     if work.gpus > free_own:
         used = f"{own.tenant} uses {own.reserved} of its {counted(entitled.value, 'GPU')} and asks for {work.gpus} more"
         if others:
-            lent = _borrowers(others)
             cure = f"{counted(work.gpus - max(0, free_own), 'GPU')} of float would start it"
-            return replace(work, waiting=WaitingName.STARVED, why=f"{used}, while {lent}; {cure}.")
+            return WaitingName.STARVED, f"{used}, while {lent}; {cure}."
         sentence = f"{used}, and nobody borrows: the pool is too small for what was asked."
-        return replace(work, waiting=WaitingName.SHORT_OF_CAPACITY, why=sentence)
+        return WaitingName.SHORT_OF_CAPACITY, sentence
     if not context.fits(work):
-        return replace(work, waiting=WaitingName.BLOCKED, why=_no_nodes(work, state, others))
+        return WaitingName.BLOCKED, _no_nodes(work, state, others)
     idle_since = own.last_admission_at if own.last_admission_at is not None else work.created_at
     quiet = context.now - max(idle_since, work.created_at)
     if quiet > (work.limit_seconds or 0.0):
         admitted = f"nothing was admitted for {format_duration(quiet)}"
         sentence = f"Quota and nodes are free, and {admitted}: look at the scheduler."
-        return replace(work, waiting=WaitingName.BROKEN, why=sentence)
-    return replace(work, waiting=WaitingName.WITHIN_LIMIT, why="Quota and nodes are free: it should start now.")
+        return WaitingName.BROKEN, sentence
+    return WaitingName.WITHIN_LIMIT, "Quota and nodes are free: it should start now."
 
 
 def _no_nodes(work: Work, state: PoolState, others: Mapping[str, int]) -> str:

@@ -6,127 +6,23 @@ All times are epoch seconds, all amounts whole GPUs unless the name says otherwi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from collector.model.deadline import Deadline, DeadlineClass
-from collector.model.gangs import Scheduler, ShareQueue
+from collector.model.deadline import DeadlineClass
+from collector.model.gangs import ShareQueue
 from collector.model.reading import Reading, Unknown
 from collector.model.strays import Strays
-from collector.model.tenancy import Entitlement, Pool, Site, SizeClass
-
-
-class WorkPhase(StrEnum):
-    """Where a workload stands."""
-
-    SUSPENDED = "suspended"
-    """Its own user holds it back: not waiting."""
-    WAITING = "waiting"
-    """No quota, or pods that no node takes."""
-    STARTING = "starting"
-    """Admitted, not all of its pods Ready yet: its clock still runs."""
-    RUNNING = "running"
-    FINISHED = "finished"
-
-
-class WaitingName(StrEnum):
-    """Why a workload waits, in one word (design: waiting, named)."""
-
-    WITHIN_LIMIT = "within-limit"
-    STARVED = "starved"
-    """Own entitlement used up while relatives borrow."""
-    SHORT_OF_CAPACITY = "short-of-capacity"
-    """Own entitlement used up and nobody borrows."""
-    BLOCKED = "blocked"
-    """Entitlement is free but the gang fits on no nodes: fragmentation."""
-    BROKEN = "broken"
-    """It would fit and nothing was admitted for a while: scheduler, webhook, stuck pod."""
-    REFUSED = "refused"
-    """Refused before it became a pod."""
-    INELIGIBLE = "ineligible"
-    """It can not start, whatever the quota; `Work.ineligible` says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One gang of pods that starts together, with its cumulative wait."""
-
-    key: str
-    """Identity of the tenant's work over evictions and resubmissions, not the UID of an object."""
-    uid: str
-    kind: str
-    namespace: str
-    name: str
-    tenant: str
-    tier: str
-    pool: str | None
-    queue: str
-    priority: int
-    pods: int
-    gpus_per_pod: int
-    gpus: int
-    size: SizeClass
-    phase: WorkPhase
-    created_at: float
-    waited_seconds: float
-    """Summed over evictions; a lower bound when `waited_is_lower_bound`."""
-    waited_is_lower_bound: bool = False
-    limit_seconds: float | None = None
-    """Its tier's limit for its size; None: not judged."""
-    ineligible: str | None = None
-    waiting: WaitingName | None = None
-    """Set while it waits or starts."""
-    why: str = ""
-    """One sentence for a person: who holds what it needs, and what would help."""
-    evictions: int = 0
-    evicted_by: str | None = None
-    """The tenant whose work evicted it last."""
-    evictions_by: Mapping[str, int] = field(default_factory=dict)
-    """Tenant → evictions of it that its work caused, as far as they were seen."""
-    admitted_at: float | None = None
-    ready_at: float | None = None
-    nodes: Mapping[str, int] = field(default_factory=dict)
-    """Node → GPUs it holds there."""
-    pod_names: tuple[str, ...] = ()
-    """Its pods that hold GPUs now."""
-    borrows: bool = False
-    """Native: it runs under the pool's preemptible borrow class, beyond the guarantee."""
-    pods_missing: int = 0
-    """Native: pods that its controller could not even make."""
-    refused: str = ""
-    """Why they could not be made, in the words of who refused them; "" where nobody told."""
-    sent_from: str | None = None
-    """It is a mirror: MultiKueue sent it here from the cluster that it names, where its wait is counted."""
-    runs_in: str | None = None
-    """MultiKueue sent it to this other cluster, where its GPUs are counted."""
-    scheduler: Scheduler | None = None
-    """Whose queue `queue` is; None for Kueue and for work without a queue."""
-    priority_class: str = ""
-    """Kueue: the class that its priority comes from; "" for none."""
-    deadline: Deadline | None = None
-    """As it declares it itself."""
-
-    @property
-    def waits(self) -> bool:
-        """Its clock runs."""
-        return self.phase in (WorkPhase.WAITING, WorkPhase.STARTING)
-
-    @property
-    def overdue(self) -> bool:
-        """Eligible and waiting longer than its limit."""
-        return (
-            self.waits
-            and self.ineligible is None
-            and self.limit_seconds is not None
-            and self.waited_seconds > self.limit_seconds
-        )
-
-    @property
-    def title(self) -> str:
-        """How people name it: namespace/name."""
-        return f"{self.namespace}/{self.name}"
+from collector.model.tenancy import Entitlement, Pool, Site
+from collector.model.work import GroupedWorks as GroupedWorks
+from collector.model.work import WaitingName as WaitingName
+from collector.model.work import Work as Work
+from collector.model.work import WorkGroup as WorkGroup
+from collector.model.work import WorkPhase as WorkPhase
+from collector.model.work import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +101,7 @@ class RunRecord:
         return (self.seconds + usual_seconds) / (self.ended + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is derived is kept once it was asked for
 class TenantPool:
     """One tenant in one pool: what was agreed, what it uses, what it lacks."""
 
@@ -237,7 +133,7 @@ class TenantPool:
     """Allocated GPUs that compute nothing."""
     opted_out: bool = False
 
-    @property
+    @cached_property
     def entitled_now(self) -> Reading[int]:
         """Guarantee and floating part as they stand now."""
         if isinstance(self.floating_now, Unknown):
@@ -256,13 +152,17 @@ class TenantPool:
         """D: entitled demand, GPUs running and waiting up to the burst."""
         return min(self.running + self.waiting, self.entitlement.burst_gpus)
 
-    @property
+    @cached_property
     def shortfall(self) -> int:
         """bad: the part of the demand that waits longer than its limit."""
         return max(0, min(self.demand - self.running, self.overdue))
 
     def borrowed(self) -> int:
         """Quota in use beyond the own entitlement as it stands now; 0 where that is unknown."""
+        return self._borrowed
+
+    @cached_property
+    def _borrowed(self) -> int:
         entitled = self.entitled_now
         return 0 if isinstance(entitled, Unknown) else max(0, self.reserved - entitled.value)
 
@@ -323,7 +223,7 @@ class Evidence:
     """Why decisions can not be made on this, each a sentence; empty: sighted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is derived is kept once it was asked for
 class Snapshot:
     """One tick's picture of the world."""
 
@@ -349,6 +249,26 @@ class Snapshot:
         """Why nothing new may be decided: the picture's reasons and those of Prometheus."""
         return (*self.blind, *self.evidence.blind)
 
+    @cached_property
+    def groups(self) -> tuple[WorkGroup, ...]:
+        """All works, by tenant and pool."""
+        return grouped(self.works)
+
+    @cached_property
+    def _groups_of(self) -> Mapping[tuple[str, str | None], Sequence[WorkGroup]]:
+        found: dict[tuple[str, str | None], list[WorkGroup]] = defaultdict(list)
+        for group in self.groups:
+            found[group.tenant, group.pool].append(group)
+        return found
+
+    @cached_property
+    def _states(self) -> Mapping[tuple[str, str], TenantPool]:
+        return {(state.tenant, state.pool): state for state in reversed(self.tenants)}
+
+    def groups_of(self, tenant: str, pool: str | None) -> Sequence[WorkGroup]:
+        """The tenant's works in that pool, in one group or more."""
+        return self._groups_of.get((tenant, pool), ())
+
     def tenant_pool(self, tenant: str, pool: str) -> TenantPool | None:
         """The tenant's state in that pool."""
-        return next((item for item in self.tenants if item.tenant == tenant and item.pool == pool), None)
+        return self._states.get((tenant, pool))

@@ -18,6 +18,7 @@ from controller.actuators.sandbox import SandboxActuator
 from controller.api.policy import Mode, Policy
 from controller.evaluate.trace_view import TraceView
 from controller.knobs import own
+from controller.policy.change import Change
 from controller.policy.engine import decide
 from controller.policy.ledger import Ledger
 from controller.runtime.acting import Acting
@@ -111,6 +112,7 @@ class SteeredTrace:
         tenants = tuple(SimulatedTenant(share.tenant, share.guarantee, share.floating) for share in shares)
         self._twin = Cluster(ClusterSpec(_SITE, 0, tenants), 0.0)
         """Holds the own Cohorts with their marks; no job is ever handed in there."""
+        self._floats = [share.floating for share in shares]
         self._picture = picture_of(self._twin, 0.0)
         self._baseline = own.baseline_for(self._site, self._picture, {_SITE: 0})
         self._targets = own.targets(self._baseline, self._picture, self._site)
@@ -119,6 +121,8 @@ class SteeredTrace:
         self._changes: set[str] = set()
         self._at_rest, self._evictions = False, 0
         """Whether the last look found nothing and nothing is in force, and how many evictions it saw."""
+        self._settled: tuple[Change, ...] | None = self._ledger.changes
+        """The changes of which the last tick found nothing left to write."""
         self._still_until = -inf
         """Before this moment a tick would change nothing if nothing happens."""
         tick = self._policy.cadence.tick_seconds
@@ -163,12 +167,11 @@ class SteeredTrace:
         if self._at_rest and not self._batch.anybody_late() and evictions == self._evictions:
             self._still_until = self._batch.late_next()
             return
-        floats = [self._level(leaf_name(share.tenant)) for share in self._shares]
-        snapshot = self._view.snapshot(self._batch, floats, self._level(SHARED_LEAF), self._picture)
+        snapshot = self._view.snapshot(self._batch, self._floats, self._level(SHARED_LEAF), self._picture)
         before = self._ledger
         outcome = decide(snapshot, self._policy, Mode.ENFORCE, before, self._targets)
         self._evictions, self._ledger = evictions, outcome.ledger
-        if outcome.ledger.changes:
+        if outcome.ledger.changes is not self._settled:  # else all of it is written already
             self._act(outcome.ledger)
         changed = self._ledger != before
         self._at_rest = not changed and not before.active and not outcome.findings
@@ -178,6 +181,7 @@ class SteeredTrace:
         acting = Acting(self._actuator, self, self, self._baseline, self._picture, self._site, lambda: self.now)
         self._ledger = acting.bring_about(decided, self._targets)
         self._changes.update(change.id for change in self._ledger.changes if change.applied_at is not None)
+        self._settled = None if acting.written else self._ledger.changes
         if acting.written:
             self._picture = picture_of(self._twin, 0.0)
             self._targets = own.targets(self._baseline, self._picture, self._site)
@@ -199,6 +203,7 @@ class SteeredTrace:
             self._batch.set_shared(gpus)
         for queue, share in enumerate(self._shares):
             if name == leaf_name(share.tenant):
+                self._floats[queue] = gpus
                 self._batch.set_quota(queue, _quota(share, gpus))
         return version
 

@@ -45,6 +45,11 @@ class Baseline:
         """The own object of that name."""
         return next((item for item in self.items if item.name == name), None)
 
+    def only(self, name: str) -> Baseline:
+        """The same without all other own objects."""
+        leaves = tuple(leaf for leaf in self.leaves if leaf.name == name)
+        return Baseline(leaves, tuple(cap for cap in self.caps if cap.name == name))
+
 
 def read_baseline(text: str, origin: str) -> Baseline:
     """Cohorts and ResourceQuotas of a baseline manifest. Raises InputError that names the document and the field."""

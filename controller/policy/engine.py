@@ -67,7 +67,8 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     now, places, before = snapshot.taken_at, by_key(targets), ledger
     ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
     if not snapshot.blind:
-        ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
+        evictions = ledger.evictions.advance(snapshot, policy.day_seconds / 24)
+        ledger = ledger if evictions is ledger.evictions else replace(ledger, evictions=evictions)
     ledger = standing_offers(snapshot, policy, min(ceiling, policy.mode), ledger, targets)
     findings = find(snapshot, ledger)
     enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
@@ -75,20 +76,23 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
     decisions: list[Decision] = []
-    view = View(snapshot, by_key(available(targets, ledger.changes)), terms, ledger.evictions)
+    view = View(snapshot, by_key(available(targets, ledger.active)), terms, ledger.evictions)
+    used = budget_use(ledger, now, policy.day_seconds)
     for finding in findings:
-        at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
+        at = Circumstances(snapshot, policy, ceiling, ledger, used, now)
         tried = on_trial(finding, ledger)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
         else:
             decision, ledger = _answer(strategies.propose(finding, view, policy.strategies), at, decisions)
+        if ledger is not at.ledger:
+            used = budget_use(ledger, now, policy.day_seconds)
         decisions.append(decision)
     return Outcome(
         findings=findings,
         decisions=tuple(decisions),
         ledger=ledger,
-        used=budget_use(ledger, now, policy.day_seconds),
+        used=used,
         sentence=_sentence(snapshot, decisions, ledger),
         wake_at=min(_wake_at(now, policy, (before, ledger), decisions), _next_class_at(snapshot, policy)),
         classes=_classes(snapshot, policy),
@@ -113,8 +117,8 @@ def _kept_up(
 ) -> Ledger:
     """Every active change one look further: confirmed, judged, sent back when due, and followed down."""
     for change in ledger.active:
-        kept = recorded(change, places, ledger.changes, snapshot.taken_at)
-        kept = heeded(kept, places, ledger.changes, snapshot.taken_at)
+        kept = recorded(change, places, ledger.active, snapshot.taken_at)
+        kept = heeded(kept, places, ledger.active, snapshot.taken_at)
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")

@@ -46,14 +46,14 @@ class EvictionMemory:
 
     def advance(self, snapshot: Snapshot, window_seconds: float) -> EvictionMemory:
         """The memory after one more look: what was added, without what is older than the window or gone."""
-        now, evicted = snapshot.taken_at, [work for work in snapshot.works if work.evictions_by]
-        live = {work.key for work in evicted}
-        kept = [one for one in self.recent if now - one.at < window_seconds and one.key in live]
+        now, evicted = snapshot.taken_at, [work for group in snapshot.groups for work in group.evicted]
+        counted = {work.key: work.evictions_by for work in evicted}
+        kept = [one for one in self.recent if now - one.at < window_seconds and one.key in counted]
+        if counted == self.counted:
+            return self if len(kept) == len(self.recent) else EvictionMemory(tuple(kept), self.counted)
         if self.counted is not None:
             kept += [new for work in evicted for new in _added(work, self.counted.get(work.key, {}), now)]
-        recent, counted = tuple(sorted(kept, key=_order)), {work.key: dict(work.evictions_by) for work in evicted}
-        unchanged = recent == self.recent and counted == self.counted
-        return self if unchanged else EvictionMemory(recent, counted)
+        return EvictionMemory(tuple(sorted(kept, key=_order)), {key: dict(by) for key, by in counted.items()})
 
     def without(self, pool: str, tenants: Collection[str]) -> EvictionMemory:
         """Begin anew with these tenants: something was done about it, and only what happens from now on tells more."""

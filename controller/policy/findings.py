@@ -38,9 +38,9 @@ def find(snapshot: Snapshot, ledger: Ledger | None = None) -> tuple[Finding, ...
     `ledger`: what is remembered of evictions and changes; without it, what needs a memory is not found.
     """
     overdue: dict[tuple[str, str], list[Work]] = defaultdict(list)
-    for work in snapshot.works:
-        if work.overdue and work.pool is not None:
-            overdue[work.tenant, work.pool].append(work)
+    for group in snapshot.groups:
+        if group.pool is not None and group.overdue:
+            overdue[group.tenant, group.pool] += group.overdue
     found = [
         finding
         for state in snapshot.tenants
@@ -51,6 +51,8 @@ def find(snapshot: Snapshot, ledger: Ledger | None = None) -> tuple[Finding, ...
     found += _slowed(snapshot)
     found += misuse(snapshot, ledger)
     found += _burning(snapshot, {(finding.tenant, finding.pool) for finding in found})
+    if not found:
+        return ()
     ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
     tier_of = {tenant.name: tenant.tier for tenant in snapshot.site.tenants}
     return tuple(
@@ -70,17 +72,24 @@ def find(snapshot: Snapshot, ledger: Ledger | None = None) -> tuple[Finding, ...
 
 def queue_order(works: Iterable[Work]) -> tuple[Work, ...]:
     """The order in which a queue serves its work: priority, then age, then uid (as Kueue breaks ties)."""
-    return tuple(sorted(works, key=lambda work: (-work.priority, work.created_at, work.uid)))
+    return tuple(sorted(works, key=_in_queue))
+
+
+def _in_queue(work: Work) -> tuple[int, float, str]:
+    return -work.priority, work.created_at, work.uid
 
 
 def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -> Iterator[Finding]:
     others = snapshot.evidence.other_causes.get(state.tenant, ())
     maybe = snapshot.evidence.suspected.get(state.tenant, ())
     unsure = [f"{kind} is not ruled out: {why}." for kind, why in snapshot.evidence.not_ruled_out.items()]
+    named: dict[WaitingName | None, list[Work]] = defaultdict(list)
+    for work in overdue:
+        named[work.waiting].append(work)
     for kind, cause in _CAUSE_OF_WAITING.items():
-        works = queue_order(work for work in overdue if work.waiting is kind)
-        if not works:
+        if kind not in named:
             continue
+        works = queue_order(named[kind])
         ours = tuple(work for work in works if work.scheduler is None)
         if ours:
             works = ours
@@ -88,7 +97,7 @@ def _of_tenant(snapshot: Snapshot, state: TenantPool, overdue: Sequence[Work]) -
             cause = Cause.OTHER_SCHEDULER
         name: WaitingName | Trouble = kind if kind is not None else Trouble.UNEXPLAINED
         confidence = Confidence.LIKELY if unsure else Confidence.KNOWN
-        oldest = max(work.waited_seconds for work in works)
+        oldest = max(work.waited_at(snapshot.taken_at) for work in works)
         told = f"{state.tenant} lacks {counted(state.shortfall, 'GPU')} of pool {state.pool}, {name.value}; "
         told += f"{len(works)} overdue, the oldest for {format_duration(oldest)}. {works[0].why}"
         if others:
@@ -144,7 +153,7 @@ def _slowed(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _burning(snapshot: Snapshot, told: Collection[tuple[str, str]]) -> Iterator[Finding]:
     """Objectives about waiting that are missed. While something is wrong with the tenant in that pool, that is told."""
-    for tenant in snapshot.site.tenants:
+    for tenant in snapshot.site.tenants if snapshot.evidence.attainment else ():
         for entitlement in tenant.entitlements:
             key = (tenant.name, entitlement.pool)
             reading = snapshot.evidence.attainment.get(key)

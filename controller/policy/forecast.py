@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from collector.model.reading import Known
-from collector.model.snapshot import PoolState, Snapshot, TenantPool, Work, WorkPhase
+from collector.model.snapshot import PoolState, Snapshot, TenantPool, Work
 from controller.policy.change import WorkRef
 
 
@@ -67,7 +67,7 @@ def victims(
     }
     borrows = {tenant for tenant, gpus in over.items() if gpus > 0}
     left = sorted(
-        (work for work in snapshot.works if work.tenant in borrows and work.pool == beneficiary.pool and _runs(work)),
+        (work for tenant in borrows for group in snapshot.groups_of(tenant, beneficiary.pool) for work in group.placed),
         key=lambda w: (w.priority, -(w.admitted_at or w.created_at), w.uid),
     )
     chosen: list[Work] = []
@@ -81,10 +81,6 @@ def victims(
         chosen += hit
         missing, usable = missing + max(0, -usable), max(0, usable)
     return Victims(tuple(chosen), sum(work.gpus for work in chosen) + missing)
-
-
-def _runs(work: Work) -> bool:
-    return work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)
 
 
 def _victims_of(wanted: int, candidates: Sequence[Work], over: Mapping[str, int]) -> Sequence[Work]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import attrgetter
 
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Verdict
@@ -17,7 +19,7 @@ KEEP_ENDED = 60
 """Ended changes that are kept for `explain`, beside those that budgets still count."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is asked for again and again is kept
 class Ledger:
     """What the loop remembers between ticks. `changes` and `latched` survive restarts; the rest need not."""
 
@@ -33,18 +35,22 @@ class Ledger:
     owners: OwnersMemory = field(default_factory=OwnersMemory)
     """Native: how much the owners of each pool used lately."""
 
-    @property
+    @cached_property
     def active(self) -> tuple[Change, ...]:
         """Changes that are not ended, oldest first."""
         return tuple(change for change in self.changes if change.active)
 
     def with_change(self, change: Change) -> Ledger:
         """The ledger with this change added, or put in the place of the one with its id."""
-        kept = [*(item for item in self.changes if item.id != change.id), change]
-        return replace(self, changes=tuple(sorted(kept, key=lambda item: (item.created_at, item.id))))
+        kept = [item for item in self.changes if item.id != change.id]
+        kept.append(change)
+        kept.sort(key=attrgetter("created_at", "id"))
+        return replace(self, changes=tuple(kept))
 
     def pruned(self, since: float) -> Ledger:
         """The ledger without the oldest of the changes that ended and were created before `since`."""
+        if len(self.changes) <= KEEP_ENDED:
+            return self
         old = [change for change in self.changes if not change.active and change.created_at < since]
         gone = {change.id for change in old[:-KEEP_ENDED]}
         if not gone:
@@ -65,7 +71,7 @@ class Ledger:
         moments = {
             key: (*self.vanished.get(key, ()), *((now,) if key in went else ())) for key in {*self.vanished, *went}
         }
-        recent = {key: tuple(at for at in times if now - at < memory_seconds) for key, times in moments.items()}
+        recent = {key: tuple([at for at in times if now - at < memory_seconds]) for key, times in moments.items()}
         counts = {key: self.confirmations.get(key, 0) + 1 for key in seen}
         if enough is not None:
             counts = {key: min(count, enough) for key, count in counts.items()}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
-from collector.model.snapshot import Snapshot, TenantPool, Work, WorkPhase
+from collector.model.snapshot import Snapshot, TenantPool, Work
 from controller.policy.change import Stage
 from controller.policy.evictions import Cycle, cycles
 from controller.policy.finding import Cause, Confidence, Finding, Trouble
@@ -57,12 +57,13 @@ def _ring(cycle: Cycle) -> str:
 
 
 def _hoarding(snapshot: Snapshot) -> Iterator[Finding]:
+    hoard = [state for state in snapshot.tenants if isinstance(state.idle_held, Known) and state.idle_held.value >= 1]
     all_overdue: dict[str, int] = defaultdict(int)
-    for state in snapshot.tenants:
+    for state in snapshot.tenants if hoard else ():
         all_overdue[state.pool] += state.overdue
-    for state in snapshot.tenants:
+    for state in hoard:
         idle, overdue = state.idle_held, all_overdue[state.pool] - state.overdue
-        if not isinstance(idle, Known) or idle.value < 1 or not overdue:
+        if not isinstance(idle, Known) or not overdue:
             continue
         held = f"{state.tenant} holds {counted(round(idle.value), 'GPU')} of pool {state.pool} that did nothing"
         sentence = f"{held} for a while, while work of others for {counted(overdue, 'GPU')} is overdue."
@@ -88,12 +89,15 @@ def _not_returned(snapshot: Snapshot, ledger: Ledger) -> Iterator[Finding]:
 
 def _misfits(snapshot: Snapshot) -> Iterator[Finding]:
     misfits: dict[tuple[str, str], list[Work]] = defaultdict(list)
-    for work in snapshot.works:
-        if work.phase is WorkPhase.WAITING and work.ineligible is not None and _fits_nowhere(work, snapshot):
-            misfits[work.tenant, work.pool or ""].append(work)
+    for group in snapshot.groups:
+        if group.ineligible:
+            misfits[group.tenant, group.pool or ""] += [one for one in group.ineligible if _fits_nowhere(one, snapshot)]
+    if not misfits:
+        return
     for state in snapshot.tenants:
-        works = tuple(sorted(misfits[state.tenant, state.pool], key=lambda work: (work.created_at, work.key)))
-        if works:
+        found = misfits.get((state.tenant, state.pool))
+        if found:
+            works = tuple(sorted(found, key=lambda work: (work.created_at, work.key)))
             more = f" {len(works) - 1} more fit nowhere either." if len(works) > 1 else ""
             sentence = f"{works[0].title} can never start: {works[0].ineligible}.{more}"
             yield _about_workload(state, Trouble.MISFIT, works, sentence)

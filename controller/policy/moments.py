@@ -18,22 +18,23 @@ from controller.policy.proposals import Proposal
 
 def next_moment(ledger: Ledger, proposals: Iterable[Proposal], policy: Policy, now: float) -> float:
     """The earliest moment after `now` at which something here runs out or may begin; infinite: there is none."""
-    moments = [*_remembered(ledger, policy)]
+    moments = [*_remembered(ledger, policy, now)]
     moments += (lasts_from(work) for proposal in proposals for work in proposal.works)
     return min((moment for moment in moments if moment > now), default=inf)
 
 
-def _remembered(ledger: Ledger, policy: Policy) -> Iterator[float]:
-    hour_seconds = policy.day_seconds / 24
+def _remembered(ledger: Ledger, policy: Policy, now: float) -> Iterator[float]:
+    hour_seconds, counts = policy.day_seconds / 24, max(policy.day_seconds, policy.cadence.dwell_seconds)
     for change in ledger.changes:
-        yield change.created_at + policy.cadence.dwell_seconds
-        yield change.created_at + hour_seconds
-        yield change.created_at + policy.day_seconds
-        if change.active:
-            yield from _in_force(change, policy)
-    for times in ledger.vanished.values():
-        yield from (at + hour_seconds for at in times)
-    yield from (one.at + hour_seconds for one in ledger.evictions.recent)
+        if now - change.created_at <= counts:
+            yield change.created_at + policy.cadence.dwell_seconds
+            yield change.created_at + hour_seconds
+            yield change.created_at + policy.day_seconds
+    for change in ledger.active:
+        yield from _in_force(change, policy)
+    # What is older than an hour is forgotten already, and the oldest stands first.
+    yield from (times[0] + hour_seconds for times in ledger.vanished.values())
+    yield from (one.at + hour_seconds for one in ledger.evictions.recent[:1])
 
 
 def _in_force(change: Change, policy: Policy) -> Iterator[float]:

@@ -82,12 +82,13 @@ class View:
         return {(state.tenant, state.pool): state for state in self.snapshot.tenants}
 
     @cached_property
-    def _queues(self) -> Mapping[tuple[str, str], Sequence[Work]]:
-        found: dict[tuple[str, str], list[Work]] = defaultdict(list)
-        for work in self.snapshot.works:
-            if _stands(work):
-                found[work.tenant, work.pool or ""].append(work)
-        return {key: queue_order(works) for key, works in found.items()}
+    def _queues(self) -> dict[tuple[str, str], Sequence[Work]]:
+        return {}
+
+    @cached_property
+    def _own_of(self) -> Mapping[tuple[str, str], Target]:
+        found = {(one.pool, one.tenant): one for pool in self._targets_of.values() for one in reversed(pool)}
+        return {(pool, tenant): target for (pool, tenant), target in found.items() if tenant is not None}
 
     @cached_property
     def _targets_of(self) -> Mapping[str, Sequence[Target]]:
@@ -98,11 +99,15 @@ class View:
 
     def queue(self, finding: Finding) -> Sequence[Work]:
         """The queue that the finding is about, in its order: what is ahead of the overdue is served first."""
-        return self._queues.get((finding.tenant, finding.pool), ())
+        key = (finding.tenant, finding.pool)
+        if key not in self._queues:
+            groups = self.snapshot.groups_of(*key)
+            self._queues[key] = queue_order(work for group in groups for work in group.works if _stands(work))
+        return self._queues[key]
 
     def own(self, finding: Finding) -> Target | None:
         """The own object that holds the tenant's part of the pool."""
-        return next((target for target in self.of_pool(finding.pool) if target.tenant == finding.tenant), None)
+        return self._own_of.get((finding.pool, finding.tenant))
 
     def of_pool(self, pool: str) -> Sequence[Target]:
         """All own objects of a pool, in order of names."""

@@ -31,7 +31,8 @@ def standing_offers(
     """The ledger with every cap's standing change at its present amount. While blind, nothing is touched."""
     if snapshot.blind_reasons:
         return ledger
-    ledger = replace(ledger, owners=ledger.owners.advance(snapshot, policy.day_seconds))
+    owners = ledger.owners.advance(snapshot, policy.day_seconds)
+    ledger = ledger if owners is ledger.owners else replace(ledger, owners=owners)
     if mode is not Mode.ENFORCE or policy.paused or ledger.latched or "offer" not in policy.strategies:
         return ledger
     by_pool: dict[str, list[tuple[Target, TenantPool]]] = defaultdict(list)

@@ -43,37 +43,31 @@ def by_key(targets: Iterable[Target]) -> Mapping[TargetKey, Target]:
 
 def level(target: Target, changes: Iterable[Change]) -> int:
     """GPUs that the object should hold, by the ledger."""
-    amount = target.baseline
+    name, pool, amount = target.name, target.pool, target.baseline
     for change in changes:
-        if not change.active or change.pool != target.pool:
-            continue
-        amount -= change.taken if change.source == target.name else 0
-        amount += change.given if change.destination == target.name else 0
+        if name in (change.source, change.destination) and change.pool == pool and change.active:
+            amount -= change.taken if change.source == name else 0
+            amount += change.given if change.destination == name else 0
     return amount
 
 
-def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Target, ...]:
-    """The targets as a new change may count on them.
+def available(targets: Iterable[Target], in_force: Sequence[Change]) -> tuple[Target, ...]:
+    """The targets as a new change may count on them beside the active changes `in_force`.
 
     A leaf without what is already intended to be taken from it, nor what was only given to it: that goes back some day,
     whoever holds it then. A cap with what is already intended to be allowed.
     """
+    moving = {(name, change.pool) for change in in_force for name in (change.source, change.destination)}
+    return tuple([_promised(target, in_force if (target.name, target.pool) in moving else ()) for target in targets])
 
-    def promised(target: Target, held: int) -> int:
-        intended = level(target, changes)
-        if target.limit is not None:
-            return max(held, intended)
-        given = sum(
-            one.given for one in changes if one.active and (one.destination, one.pool) == (target.name, target.pool)
-        )
-        return max(0, min(held, intended - given))
 
-    return tuple(
-        replace(target, observed=replace(target.observed, value=promised(target, target.observed.value)))
-        if isinstance(target.observed, Known)
-        else target
-        for target in targets
-    )
+def _promised(target: Target, changes: Sequence[Change]) -> Target:
+    if not isinstance(target.observed, Known) or (not changes and target.observed.value == target.baseline):
+        return target
+    held, intended = target.observed.value, level(target, changes)
+    given = sum(one.given for one in changes if (one.destination, one.pool) == (target.name, target.pool))
+    left = max(held, intended) if target.limit is not None else max(0, min(held, intended - given))
+    return target if left == held else replace(target, observed=replace(target.observed, value=left))
 
 
 def check_levels(targets: Sequence[Target], changes: Sequence[Change]) -> None:
@@ -151,12 +145,16 @@ def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))
     nobody = change.source == IDLE
-    taken = change.taken if nobody or at_level(source, changes) else change.taken_written
-    given = change.given if at_level(destination, changes) else change.given_written
+    taken, given = change.taken_written, change.given_written
+    if taken != change.taken and (nobody or at_level(source, changes)):
+        taken = change.taken
+    if given != change.given and at_level(destination, changes):
+        given = change.given
     if change.stage is Stage.RETURNING and (gone := left_baseline(change, targets)):
         # Nothing can be written there any more.
         taken, given = (0 if change.source in gone else taken), (0 if change.destination in gone else given)
-    change = replace(change, taken_written=taken, given_written=given)
+    if (taken, given) != (change.taken_written, change.given_written):
+        change = replace(change, taken_written=taken, given_written=given)
     if change.stage is Stage.INTENDED and given == change.amount:
         waited = now - change.created_at
         forecast = replace(change.forecast, ready_by=change.forecast.ready_by + waited)

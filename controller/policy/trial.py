@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from collector.model.quantities import counted, format_time
 from collector.model.reading import Known
-from collector.model.snapshot import Snapshot, Work, WorkPhase
+from collector.model.snapshot import Snapshot, WorkPhase
 from controller.api.policy import Policy
 from controller.policy.borrowing import gone_back
 from controller.policy.change import IDLE, Change, Stage, Verdict, WorkRef
@@ -16,7 +16,12 @@ from controller.policy.targets import Target, TargetKey, holds_level, left_basel
 
 def evictions_by(snapshot: Snapshot, tenant: str) -> int:
     """Evictions of live work of others that this tenant's work caused, as far as the objects tell."""
-    return sum(work.evictions_by.get(tenant, 0) for work in snapshot.works if work.tenant != tenant)
+    return sum(
+        work.evictions_by.get(tenant, 0)
+        for group in snapshot.groups
+        if group.tenant != tenant
+        for work in group.evicted
+    )
 
 
 def evictions_of(snapshot: Snapshot, works: Iterable[WorkRef]) -> int:
@@ -96,11 +101,9 @@ def _evictions_of_others(change: Change, snapshot: Snapshot) -> int:
     named = {item.key for item in change.forecast.ready}
     return sum(
         work.gpus
-        for work in snapshot.works
-        if (work.tenant, work.pool) == (change.tenant, change.pool)
-        and work.key not in named
-        and work.admitted_at is not None
-        and work.admitted_at >= change.created_at
+        for group in snapshot.groups_of(change.tenant, change.pool)
+        for work in group.works
+        if work.key not in named and work.admitted_at is not None and work.admitted_at >= change.created_at
     )
 
 
@@ -121,16 +124,22 @@ def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target],
     if change.standing:
         return change
     if snapshot.blind_reasons or change.stage is not Stage.KEPT:
-        return replace(change, unneeded_since=None)
+        return _needed_still(change)
     reason = _needed_elsewhere(change, snapshot, targets)
     if reason:
         return change.returning(now, reason)
     unneeded = _no_longer_needed(change, snapshot)
     if not unneeded:
-        return replace(change, unneeded_since=None)
+        return _needed_still(change)
     # Giving is fast, taking is slow: one quiet look is no reason.
     since = now if change.unneeded_since is None else change.unneeded_since
-    return change.returning(now, unneeded) if now - since >= hold_seconds else replace(change, unneeded_since=since)
+    if now - since >= hold_seconds:
+        return change.returning(now, unneeded)
+    return change if since == change.unneeded_since else replace(change, unneeded_since=since)
+
+
+def _needed_still(change: Change) -> Change:
+    return change if change.unneeded_since is None else replace(change, unneeded_since=None)
 
 
 def _needed_elsewhere(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target]) -> str:
@@ -151,16 +160,13 @@ def _no_longer_needed(change: Change, snapshot: Snapshot) -> str:
     if state is None:
         return f"{change.tenant} is gone"
     if change.source == IDLE:
-        wanting = sum(w.gpus for w in snapshot.works if _borrow_work(w, change) and w.waits)
+        own = snapshot.groups_of(change.tenant, change.pool)
+        wanting = sum(work.gpus for group in own for work in group.works if work.borrows and work.waits)
         return (
             f"{change.tenant} no longer needs it" if state.preemptible + wanting <= state.entitlement.floating else ""
         )
     agreed = state.entitlement.guarantee + state.entitlement.floating
     return f"{change.tenant} no longer needs it" if state.needed <= agreed else ""
-
-
-def _borrow_work(work: Work, change: Change) -> bool:
-    return (work.tenant, work.pool) == (change.tenant, change.pool) and work.borrows
 
 
 def heeded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change], now: float) -> Change:
@@ -201,11 +207,10 @@ def softened(change: Change, snapshot: Snapshot, baseline_entitlement: int) -> C
     since = change.returning_since if change.returning_since is not None else snapshot.taken_at
     used = sum(
         work.gpus
-        for work in snapshot.works
-        if (work.tenant, work.pool) == (change.tenant, change.pool)
-        and (work.borrows or change.source != IDLE)
-        and work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING)
-        and (work.admitted_at or work.created_at) <= since
+        for group in snapshot.groups_of(change.tenant, change.pool)
+        for work in group.placed
+        if (work.borrows or change.source != IDLE) and (work.admitted_at or work.created_at) <= since
     )
     # What was intended and never written is not written any more either.
-    return replace(change, amount=min(change.amount, change.given_written, max(0, used - baseline_entitlement)))
+    stays = min(change.amount, change.given_written, max(0, used - baseline_entitlement))
+    return change if stays == change.amount else replace(change, amount=stays)

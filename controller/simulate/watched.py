@@ -5,9 +5,9 @@ To be seen is what a cluster shows: who runs, who waits and for how long, where.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from heapq import heappop, heappush, nsmallest
-from itertools import chain
+from bisect import bisect_left, insort
+from collections.abc import Mapping, Sequence, Set
+from heapq import heappop, heappush
 from math import inf
 
 from controller.simulate.batch import Batch
@@ -36,16 +36,18 @@ class WatchedBatch(Batch):
         self._limits = limits if limits is not None else [{}] * queues
         self._asked, self._late = [0] * queues, [0] * queues
         """GPUs that wait, and that wait for longer than they may, by queue."""
+        self._in_line: list[list[int]] = [[] for _ in range(queues)]
+        """Who waits, by queue, in the order in which it is served."""
         self._late_from = [inf] * len(jobs)
         """By position: the moment after which who waits is late."""
         self._to_be_late: list[tuple[float, int]] = []
         """(moment, position) of who waits and is not late yet; of who waits no more until its moment has come."""
         self._are_late: set[int] = set()
-        self._touched = set(range(queues))
+        self._touched: dict[int, set[int]] = {queue: set() for queue in range(queues)}
 
     def set_quota(self, queue: int, quota: QueueQuota) -> None:
         """Change a queue's quota. What is in use stays; nobody is evicted by it."""
-        self._touched.add(queue)
+        self._touched.setdefault(queue, set())
         self._set(queue, quota)
         self._settle()
 
@@ -59,19 +61,19 @@ class WatchedBatch(Batch):
         """GPUs in use by a queue."""
         return self._used[queue]
 
-    def running(self, queue: int) -> Iterator[Sighting]:
-        """The jobs of a queue that hold GPUs, oldest admission first."""
-        for position in self._running[queue]:
-            row = self._row[position]
-            waited = self.fates.wait_seconds[row]
-            yield Sighting(row, waited, self._began[position], self.fates.evictions[row])
+    def line(self, queue: int, most: int) -> Sequence[tuple[int, bool]]:
+        """(row, whether it is late) of the first jobs of a queue that wait, in the order in which they are served."""
+        self._count_late()
+        rows, late = self._row, self._are_late
+        return [(rows[position], position in late) for position in self._in_line[queue][:most]]
 
-    def waiting(self, queue: int, most: int) -> Iterator[Sighting]:
-        """The first jobs of a queue that wait, in the order in which they are served."""
-        for position in nsmallest(most, chain.from_iterable(self._heaps[queue].values())):
-            row = self._row[position]
-            waited = self.fates.wait_seconds[row] + self.now - self._since[position]
-            yield Sighting(row, waited, None, self.fates.evictions[row])
+    def sighting(self, row: int) -> Sighting:
+        """A job that runs or waits."""
+        position, waited = self._position[row], self.fates.wait_seconds[row]
+        began = self._began[position] if self.runs(row) else None
+        if began is None:
+            waited += self.now - self._since[position]
+        return Sighting(row, waited, began, self.fates.evictions[row])
 
     def waiting_gpus(self, queue: int) -> int:
         """GPUs that all who wait in a queue ask for."""
@@ -91,11 +93,15 @@ class WatchedBatch(Batch):
         """The moment after which one more job is late if nothing happens; infinite: never. It may be none after all."""
         return self._to_be_late[0][0] if self._to_be_late else inf
 
-    def touched(self) -> Set[int]:
-        """The queues of which something changed since this was asked last, other than the time that was waited."""
+    def touched(self) -> Mapping[int, Set[int]]:
+        """What changed since this was asked last but for the time: queue → rows that began, or ceased, to hold GPUs."""
         self._count_late()
-        touched, self._touched = self._touched, set()
+        touched, self._touched = self._touched, {}
         return touched
+
+    def runs(self, row: int) -> bool:
+        """Whether a job holds its GPUs."""
+        return self._ends[self._position[row]] != NEVER
 
     def _count_late(self) -> None:
         coming, now = self._to_be_late, self.now
@@ -105,13 +111,14 @@ class WatchedBatch(Batch):
                 queue = self._queue[position]
                 self._late[queue] += self._size[position]
                 self._are_late.add(position)
-                self._touched.add(queue)
+                self._touched.setdefault(queue, set())
 
     def _wait(self, position: int) -> None:
         super()._wait(position)
         queue, size = self._queue[position], self._size[position]
         self._asked[queue] += size
-        self._touched.add(queue)
+        self._touched.setdefault(queue, set())
+        insort(self._in_line[queue], position)
         limit = self._limits[queue].get(size)
         if limit is not None:
             moment = self._since[position] - self.fates.wait_seconds[self._row[position]] + limit
@@ -122,6 +129,8 @@ class WatchedBatch(Batch):
         super()._wait_no_more(position)
         queue, size = self._queue[position], self._size[position]
         self._asked[queue] -= size
+        line = self._in_line[queue]
+        del line[bisect_left(line, position)]
         self._late_from[position] = inf
         if position in self._are_late:
             self._are_late.remove(position)
@@ -129,11 +138,11 @@ class WatchedBatch(Batch):
 
     def _start(self, position: int) -> None:
         super()._start(position)
-        self._touched.add(self._queue[position])
+        self._touched.setdefault(self._queue[position], set()).add(self._row[position])
 
     def _leave(self, position: int) -> None:
         super()._leave(position)
-        self._touched.add(self._queue[position])
+        self._touched.setdefault(self._queue[position], set()).add(self._row[position])
 
     def places(self, row: int) -> Held:
         """The nodes of a job that runs; empty where GPUs are only counted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,15 @@ import pytest
 from controller.evaluate import speed
 from controller.evaluate.fidelity import FIDELITY
 from controller.evaluate.folder import TraceFolder
-from controller.evaluate.philly import Philly, load_philly
-from controller.evaluate.score import scored
-from controller.simulate.baselines import Baseline, Conditions, prepared, run
+from controller.evaluate.philly import BEGIN, Philly, load_philly
+from controller.evaluate.score import SHIPPED, scored
+from controller.evaluate.steered_trace import SteeredTrace, Steering
+from controller.simulate.baselines import Baseline, Conditions, Placement, prepared, run
 from controller.simulate.outcome import Outcome, outcome_of
+from controller.traces.table import within
+from tests.traces import Restless
+
+DAY = 86400.0
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +63,21 @@ def test_the_averages_of_the_helios_simulator_come_out_to_the_digit(folder: Trac
     score = scored(FIDELITY, folder, None, lambda share, what: None)
     assert score.passed
     assert score.outcome.details["jobs"] == 68_503
+
+
+@pytest.mark.parametrize("placement", Placement)
+def test_ticks_that_are_left_out_of_two_busy_days_would_have_changed_nothing(
+    philly: Philly, placement: Placement
+) -> None:
+    begin, shares = BEGIN + 18 * DAY, philly.at(0.25)
+    busy = replace(philly, trace_jobs=tuple(within(philly.trace_jobs, begin, begin + 2 * DAY)))
+    conditions = Conditions(placement=placement)
+    runs = [kind(busy.table(), shares, conditions, Steering(SHIPPED)) for kind in (SteeredTrace, Restless)]
+    for one in runs:
+        one.advance(begin + 2.5 * DAY)
+    assert runs[0].changes > 0
+    assert runs[0].fates == runs[1].fates
+    assert runs[0].ledger.changes == runs[1].ledger.changes
 
 
 def test_speed_is_measured_for_each_goal(folder: TraceFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -153,3 +154,28 @@ def test_looking_more_often_changes_no_fate(rows: list[tuple[float, str, int, fl
     often.advance()
     once.advance()
     assert often.fates == once.fates
+
+
+@given(drawn, st.lists(st.floats(0.0, 90.0), min_size=1, max_size=20))
+def test_what_is_kept_for_who_watches_is_what_counting_anew_gives(
+    rows: list[tuple[float, str, int, float, int]], looks: list[float]
+) -> None:
+    work, limit, seen = submissions(rows), 7.0, [set[int]() for _ in TENANTS]
+    jobs = table(work)
+    limits = [dict.fromkeys(range(1, 10), limit), {}, dict.fromkeys(range(1, 15), limit)]
+    batch = WatchedBatch(jobs, setting(), served_by_priority(jobs), lambda row: Checkpoints(5.0), limits)
+    for at in sorted(looks):
+        batch.advance(at)
+        for queue, changed in batch.touched().items():
+            seen[queue] = {row for row in seen[queue] | changed if batch.runs(row)}
+        for queue in range(len(TENANTS)):
+            line = batch.line(queue, len(rows))
+            waits = {row: batch.sighting(row).waited_seconds for row, _ in line}
+            late = {row for row, waited in waits.items() if waited > limits[queue].get(jobs.gpus[row], inf)}
+            assert batch.waiting_gpus(queue) == sum(jobs.gpus[row] for row in waits)
+            assert batch.late_gpus(queue) == sum(jobs.gpus[row] for row in late)
+            assert {row for row, is_late in line if is_late} == late
+            assert seen[queue] == {row for row in range(len(rows)) if jobs.tenant[row] == queue and batch.runs(row)}
+            assert all(batch.sighting(row).began_seconds is not None for row in seen[queue])
+        assert batch.anybody_late() == any(batch.late_gpus(queue) for queue in range(len(TENANTS)))
+        assert batch.late_next() >= batch.now

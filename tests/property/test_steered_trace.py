@@ -9,7 +9,7 @@ from controller.evaluate.score import SHIPPED
 from controller.evaluate.steered_trace import SteeredTrace, Steering
 from controller.simulate.baselines import Conditions, Placement
 from controller.simulate.shares import Share
-from tests.traces import Row, table
+from tests.traces import Restless, Row, table
 
 SHARES = (
     Share("a", 8, 8, burst=32, tier="critical", rank=100),
@@ -30,27 +30,18 @@ ROWS = st.lists(
 CROWDS = st.lists(
     st.builds(
         Row,
-        st.integers(0, 900).map(lambda number: number * 20.0),
-        st.integers(1, 200).map(lambda number: number * 100.0),
+        st.integers(0, 450).map(lambda number: number * 20.0),
+        st.integers(1, 60).map(lambda number: number * 100.0),
         st.sampled_from((1, 2, 4, 8, 16)),
         st.sampled_from("aaabbc"),
     ),
     min_size=20,
-    max_size=60,
+    max_size=40,
 )
-"""Half a day on which many ask for more than there is: changes are made, judged and sent back."""
+"""Some hours in which many ask for more than there is: changes are made, judged and sent back."""
 
 
-class Restless(SteeredTrace):
-    """Looks at every tick, and at all there is to see."""
-
-    _at_rest = property(lambda self: False, lambda self, value: None)
-
-    def _tick_after(self, moment: float) -> float:
-        return self._next_tick + SHIPPED.cadence.tick_seconds
-
-
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(ROWS | CROWDS, st.sampled_from(Placement))
 def test_a_tick_that_is_left_out_would_have_changed_nothing(rows: list[Row], placement: Placement) -> None:
     jobs, conditions = table(rows).in_order(), Conditions(placement=placement)

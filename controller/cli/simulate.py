@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 TracePath: TypeAlias = Annotated[
     Path,
-    typer.Option("--trace", parser=path_for("--trace"), metavar="FILE", help="The recorded workload, plain or gzip."),
+    typer.Option(
+        "--trace",
+        parser=path_for("--trace"),
+        metavar="FILE",
+        help="The recorded workload, plain or gzip; generated: drawn from published distributions and --seed.",
+    ),
 ]
 FormatName: TypeAlias = Annotated[
     str | None, typer.Option("--format", help="Its format; a wrong name lists all. [default: told by its columns]")
@@ -57,7 +62,9 @@ Restart: TypeAlias = Annotated[
 PolicyName: TypeAlias = Annotated[
     str, typer.Option("--policy", help="static, pool, kueue-fixed, strict, edf, trimtab, or a file with a Policy.")
 ]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Draws when each job saves its work.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", help="Draws a generated workload, and when jobs save their work.")
+]
 PlotPath: TypeAlias = Annotated[
     Path | None,
     typer.Option(

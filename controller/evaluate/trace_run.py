@@ -13,6 +13,7 @@ from typing import Any
 
 from controller.api.errors import InputError, Mistake
 from controller.api.rendering import policy_digest
+from controller.evaluate.generated import generated, is_generated
 from controller.evaluate.steered_trace import SteeredTrace, Steering, most_steered_gpus
 from controller.simulate.baselines import Baseline, Conditions, Running, most_gpus, prepared, run
 from controller.simulate.batch_setting import Fates
@@ -138,7 +139,7 @@ def simulate_trace(request: Request, tell: Callable[[float], None] | None = None
 
 def _chosen(request: Request) -> tuple[tuple[Share, ...], Selection, Trace]:
     """Who shares the cluster, the jobs that run, and the trace without its jobs: of a million one copy is enough."""
-    trace = read_trace(request.trace, request.form)
+    trace = _trace(request)
     span = within(trace.jobs, request.begin, request.end)
     outside = len(trace.jobs) - len(span)
     if not span:
@@ -164,6 +165,17 @@ def most_startable(policy: Baseline | Steering, shares: Sequence[Share], conditi
     if isinstance(policy, Steering):
         return most_steered_gpus(shares, conditions)
     return most_gpus(policy, shares, conditions)
+
+
+def _trace(request: Request) -> Trace:
+    if not is_generated(request.trace):
+        return read_trace(request.trace, request.form)
+    if request.form is not None:
+        raise InputError((Mistake("--format", request.form, "none beside --trace generated, which is no file"),))
+    trace = generated(request.conditions.seed, request.begin, request.end)
+    if not trace.jobs:
+        raise InputError((Mistake("--from, --to", "a span in which nothing is handed in", "a longer one"),))
+    return trace
 
 
 def _shares(request: Request, jobs: Sequence[TraceJob]) -> tuple[Share, ...]:

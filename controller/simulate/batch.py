@@ -9,10 +9,9 @@ A job is known by its position in the order in which queues serve; equal moments
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
-from itertools import chain
 from math import inf
 
 from controller.simulate.admission import victim_order
@@ -53,20 +52,19 @@ class Batch:
         """The sizes that wait, smallest first."""
         self._heaps: list[dict[int, list[int]]] = [{} for _ in range(queues)]
         """Size → who waits, the one to be served first on top."""
-        self._waiting: dict[int, int] = {}
-        """Queue → how many wait; none: no entry."""
+        self._waiting: dict[int, list[int]] = {}
+        """Queue → who waits, in the order of service; none: no entry."""
         self._promised: dict[int, int] = {}
         """Queue → whom others were evicted for: it stays the head until it starts."""
         self._quota, self._reserve, self._ceiling = [0] * queues, [0] * queues, [inf] * queues
         self._shared, self._free = setting.shared, 0
         for queue, quota in enumerate(setting.quotas):
             self._set(queue, quota)
-        self._freed = False
         # By time.
         self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds
         self._arrived = self._evicted = self._coming_back = 0
-        self._events: list[tuple[float, int]] = []
+        self._freed, self._events = False, list[tuple[float, int]]()
         """(when, position) of ends; of evicted jobs that come back with the position inverted."""
 
     # Time
@@ -100,8 +98,7 @@ class Batch:
             for position in fresh:
                 self._wait(position)
             self._settle(fresh)
-        if inf > until > self.now:
-            self.now = until
+        self.now = max(self.now, until) if until < inf else self.now
 
     def _arrive_alone(self, position: int) -> None:
         """Nothing became free, so those who wait still can not start: only the new one is looked at."""
@@ -122,7 +119,7 @@ class Batch:
             insort(self._sizes[queue], size)
         else:
             heappush(heap, position)
-        self._waiting[queue] = self._waiting.get(queue, 0) + 1
+        insort(self._waiting.setdefault(queue, []), position)
 
     def _wait_no_more(self, position: int) -> None:
         queue, size = self._queue[position], self._size[position]
@@ -135,8 +132,9 @@ class Batch:
         if not heap:
             del self._heaps[queue][size]
             self._sizes[queue].remove(size)
-        self._waiting[queue] -= 1
-        if not self._waiting[queue]:
+        line = self._waiting[queue]
+        del line[bisect_left(line, position)]
+        if not line:
             del self._waiting[queue]
         if self._promised.get(queue) == position:
             del self._promised[queue]
@@ -227,20 +225,18 @@ class Batch:
     def _settle(self, fresh: Sequence[int] = ()) -> None:
         """Scheduling cycles until nothing more can start: for all if quota became free, else for who has just come."""
         if fresh and not self._freed:
-            lines: dict[int, list[int]] = {}
-            for position in fresh:
-                lines.setdefault(self._queue[position], []).append(position)
-            self._round({queue: self._line(queue, line) for queue, line in lines.items()})
+            own = {self._queue[one] for one in fresh}
+            self._round(
+                {queue: self._line(queue, sorted(x for x in fresh if self._queue[x] == queue)) for queue in own}
+            )
         while self._freed:
             self._freed = False
             self._round({})
 
-    def _line(self, queue: int, positions: Iterable[int]) -> list[int]:
+    def _line(self, queue: int, line: list[int]) -> list[int]:
         """In the order in which they are looked at: the one that room was made for first."""
-        line, promised = sorted(positions), self._promised.get(queue, -1)
-        if promised < 0 or promised not in line:
-            return line
-        return [promised, *(one for one in line if one != promised)]
+        promised = self._promised.get(queue)
+        return line if promised is None or promised not in line else [promised, *(x for x in line if x != promised)]
 
     def _round(self, lines: dict[int, list[int]]) -> None:
         """Each cycle takes the next of every line, whether it can start or not. Without `lines`: all who wait.
@@ -255,7 +251,7 @@ class Batch:
                 if not self._has_room(queue):
                     continue
                 if queue not in lines:
-                    lines[queue] = self._line(queue, chain.from_iterable(self._heaps[queue].values()))
+                    lines[queue] = self._line(queue, self._waiting[queue])
                     at[queue] = cycles
                 place = self._next_in(lines[queue], at[queue], refused)
                 ahead = place - at[queue]
@@ -263,8 +259,12 @@ class Batch:
                     soonest, heads = ahead, [*heads, queue] if ahead == soonest else [queue]
             if not heads:
                 return
-            stay = self._compete([lines[queue][at[queue] + soonest] for queue in heads], refused)
+            tried = [lines[queue][at[queue] + soonest] for queue in heads]
+            stay = self._compete(tried, refused)
             cycles += soonest + 1
+            for queue, one in zip(heads, tried, strict=True):
+                if self._ends[one] != NEVER and lines[queue] is self._waiting.get(queue):
+                    stay.add(queue)  # the queue itself has closed up behind a head that started
             for queue in at:
                 at[queue] += soonest + (queue not in stay)
 

@@ -73,6 +73,7 @@ class RealKueue:
 
     def build(self, scenarios: Sequence[Scenario]) -> None:
         """Makes the quota of all; returns when their queues admit."""
+        wait_until(lambda: SPACE not in _names(self._api.list_objects("v1", "Namespace")), "an old namespace to go")
         self._api.apply(namespace(SPACE), SPACE)
         self._api.apply(_kueue("ResourceFlavor", SPACE, {}), SPACE)
         nodes = [QuotaNode(_PROBE, None, 10**6, is_queue=True), *(node for one in scenarios for node in one.nodes)]
@@ -176,6 +177,10 @@ def _seen(began: float, found: Sequence[Manifest]) -> Seen:
         {_name(one): times for one in found if (times := _evictions(one))},
         {_name(one): one["metadata"]["uid"] for one in found},
     )
+
+
+def _names(found: Sequence[Manifest]) -> set[str]:
+    return {_name(one) for one in found}
 
 
 def _name(work: Manifest) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Verdict
@@ -41,8 +42,10 @@ class Ledger:
 
     def with_change(self, change: Change) -> Ledger:
         """The ledger with this change added, or put in the place of the one with its id."""
-        kept = [*(item for item in self.changes if item.id != change.id), change]
-        return replace(self, changes=tuple(sorted(kept, key=lambda item: (item.created_at, item.id))))
+        kept = [item for item in self.changes if item.id != change.id]
+        kept.append(change)
+        kept.sort(key=attrgetter("created_at", "id"))
+        return replace(self, changes=tuple(kept))
 
     def pruned(self, since: float) -> Ledger:
         """The ledger without the oldest of the changes that ended and were created before `since`."""

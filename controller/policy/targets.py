@@ -43,12 +43,11 @@ def by_key(targets: Iterable[Target]) -> Mapping[TargetKey, Target]:
 
 def level(target: Target, changes: Iterable[Change]) -> int:
     """GPUs that the object should hold, by the ledger."""
-    amount = target.baseline
+    name, pool, amount = target.name, target.pool, target.baseline
     for change in changes:
-        if not change.active or change.pool != target.pool:
-            continue
-        amount -= change.taken if change.source == target.name else 0
-        amount += change.given if change.destination == target.name else 0
+        if name in (change.source, change.destination) and change.pool == pool and change.active:
+            amount -= change.taken if change.source == name else 0
+            amount += change.given if change.destination == name else 0
     return amount
 
 

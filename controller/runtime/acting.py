@@ -101,13 +101,15 @@ class Acting:
         """The next intents of all changes. A change whose objects can not be read waits."""
         places = by_key(current)
         for change in ledger.active:
-            ledger = ledger.with_change(advanced(change, places, ledger.changes))
+            further = advanced(change, places, ledger.active)
+            ledger = ledger if further is change else ledger.with_change(further)
         return ledger
 
     def _recorded(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
         places = by_key(current)
         for change in ledger.active:
-            ledger = ledger.with_change(recorded(change, places, ledger.changes, self.clock()))
+            seen = recorded(change, places, ledger.active, self.clock())
+            ledger = ledger if seen is change else ledger.with_change(seen)
         return ledger
 
     def _previewed(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:

@@ -12,7 +12,9 @@ from controller.evaluate.recipe import Recipe
 RECIPES: Final = {
     "cycles": "controller.evaluate.cycles:CYCLES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
+    "lending-kueue": "controller.evaluate.steering:LENDING_KUEUE",
     "noise": "controller.evaluate.noise:NOISE",
+    "objectives": "controller.evaluate.steering:OBJECTIVES",
     "speed": "controller.evaluate.speed:SPEED",
     "starvation": "controller.evaluate.starvation:STARVATION",
     "wrong-cause": "controller.evaluate.wrong_cause:WRONG_CAUSE",

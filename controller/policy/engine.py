@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from collector.model.quantities import counted, format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
-from controller.policy import strategies
+from controller.policy import lending, strategies
 from controller.policy.change import IDLE, Change, Stage, WorkRef
 from controller.policy.finding import Finding
 from controller.policy.findings import find
@@ -65,12 +65,14 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     if not snapshot.blind:
         ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
     findings = find(snapshot, ledger)
+    if policy.lending is not None and not snapshot.blind:
+        findings += tuple(lending.idle_floats(snapshot, ledger, policy.lending, policy.cadence.dwell_seconds))
     enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
     seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24, enough)
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
-    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
+    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets, policy.lending)
     decisions: list[Decision] = []
-    view = View(snapshot, by_key(available(targets, ledger.changes)), terms, ledger.evictions)
+    view = View(snapshot, by_key(available(targets, ledger.active)), terms, ledger.evictions)
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
         tried = on_trial(finding, ledger)
@@ -94,14 +96,17 @@ def _kept_up(
 ) -> Ledger:
     """Every active change one look further: confirmed, judged, sent back when due, and followed down."""
     for change in ledger.active:
-        kept = recorded(change, places, ledger.changes, snapshot.taken_at)
-        kept = heeded(kept, places, ledger.changes, snapshot.taken_at)
+        active = ledger.active  # what has ended moves nothing
+        kept = recorded(change, places, active, snapshot.taken_at)
+        kept = heeded(kept, places, active, snapshot.taken_at)
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
-        if not snapshot.blind:
+        if not snapshot.blind and not kept.lends:
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
         ledger = ledger if kept == change else ledger.with_change(kept)
+    if not snapshot.blind:
+        ledger = lending.followed(snapshot, lending.recalled(snapshot, ledger, places))
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 
 
@@ -143,6 +148,9 @@ def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | 
 
 def _told(proposal: Proposal) -> str:
     finding, forecast, gpus = proposal.finding, proposal.forecast, counted(proposal.amount, "GPU")
+    if proposal.lends:
+        way = f"from {proposal.source_name} to {proposal.destination.name}"
+        return f"{finding.sentence} Move {gpus} {way}: lent to everybody until {finding.tenant} is late."
     starts = f"{_named(forecast.ready)} can start by {format_time(forecast.ready_by)}"
     stays = f"{_named(forecast.stays)} keeps its place until {format_time(forecast.ready_by)} at least"
     may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"

@@ -47,6 +47,8 @@ class Trouble(StrEnum):
     """A gang holds its GPUs, seems busy, and computes nothing."""
     THRASHING = "thrashing"
     """Work loses its place again and again: a preemption cycle."""
+    IDLE_FLOAT = "idle-float"
+    """A float that its tenant does not use, where the policy lends such floats."""
     HOARDING = "hoarding"
     """GPUs are held and compute nothing, while others wait."""
     NOT_RETURNED = "not-returned"

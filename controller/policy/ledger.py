@@ -80,9 +80,9 @@ class Ledger:
         found = [change for change in self.changes if change.id.startswith(identifier)]
         return found[0] if len(found) == 1 else None
 
-    def last_for(self, tenant: str, pool: str) -> Change | None:
-        """The youngest change for this tenant and pool."""
-        found = [change for change in self.changes if (change.tenant, change.pool) == (tenant, pool)]
+    def last_for(self, tenant: str, pool: str, *, lends: bool = False) -> Change | None:
+        """The youngest change for this tenant and pool, or the youngest loan of it."""
+        found = [one for one in self.changes if (one.tenant, one.pool, one.lends) == (tenant, pool, lends)]
         return max(found, key=lambda change: change.created_at, default=None)
 
     def failures(self, tenant: str, pool: str, since: float) -> int:

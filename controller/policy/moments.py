@@ -29,6 +29,8 @@ def _remembered(ledger: Ledger, policy: Policy) -> Iterator[float]:
         yield change.created_at + policy.cadence.dwell_seconds
         yield change.created_at + hour_seconds
         yield change.created_at + policy.day_seconds
+        if change.recalled_at is not None:
+            yield change.recalled_at + policy.cadence.dwell_seconds
         if change.active:
             yield from _in_force(change, policy)
     for times in ledger.vanished.values():

@@ -124,7 +124,7 @@ def advanced(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     """
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))
-    if change.stage is Stage.RETURNING:
+    if change.stage is Stage.RETURNING or change.given > change.amount:
         return _backward(change, destination, changes)
     if change.stage is Stage.ENDED or change.given == change.amount:
         return change
@@ -146,7 +146,8 @@ def _backward(change: Change, destination: Target | None, changes: Sequence[Chan
 
 def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change], now: float) -> Change:
     """The change with what the objects themselves confirm: how much is really taken and given, and its next stage."""
-    if not change.active:
+    settled = (change.taken, change.given) == (change.taken_written, change.given_written)
+    if not change.active or (settled and change.stage in (Stage.ON_TRIAL, Stage.KEPT)):
         return change
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))

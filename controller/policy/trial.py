@@ -38,6 +38,8 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
         return change
     now = snapshot.taken_at
     change = watched(change, snapshot)
+    if change.lends:
+        return _with(change, Verdict.HELPED, "what stood idle is lent; its lender gets it back when it needs it", now)
     if change.forecast.stays:
         return _calmed(change, snapshot)
     named, ready = len(change.forecast.ready), len(change.seen_ready)
@@ -105,7 +107,7 @@ def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target],
         return change
     if now >= change.expires_at:
         return change.returning(now, f"its time to live ended at {format_time(change.expires_at)}")
-    if snapshot.blind_reasons or change.stage is not Stage.KEPT:
+    if snapshot.blind_reasons or change.stage is not Stage.KEPT or change.lends:
         return replace(change, unneeded_since=None)
     reason = _needed_elsewhere(change, snapshot, targets)
     if reason:

@@ -101,13 +101,13 @@ class Acting:
         """The next intents of all changes. A change whose objects can not be read waits."""
         places = by_key(current)
         for change in ledger.active:
-            ledger = ledger.with_change(advanced(change, places, ledger.changes))
+            ledger = ledger.with_change(advanced(change, places, ledger.active))
         return ledger
 
     def _recorded(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:
         places = by_key(current)
         for change in ledger.active:
-            ledger = ledger.with_change(recorded(change, places, ledger.changes, self.clock()))
+            ledger = ledger.with_change(recorded(change, places, ledger.active, self.clock()))
         return ledger
 
     def _previewed(self, ledger: Ledger, current: Sequence[Target]) -> Ledger:

@@ -75,7 +75,7 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     view = View(snapshot, by_key(available(targets, ledger.active)), terms, ledger.evictions)
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, budget_use(ledger, now, policy.day_seconds), now)
-        tried = on_trial(finding, ledger)
+        tried = on_trial(finding, ledger) or _coming_back(finding, ledger, now)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
         else:
@@ -99,6 +99,7 @@ def _kept_up(
         active = ledger.active  # what has ended moves nothing
         kept = recorded(change, places, active, snapshot.taken_at)
         kept = heeded(kept, places, active, snapshot.taken_at)
+        kept = lending.renewed(kept, snapshot, policy)
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
@@ -106,7 +107,7 @@ def _kept_up(
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
         ledger = ledger if kept == change else ledger.with_change(kept)
     if not snapshot.blind:
-        ledger = lending.followed(snapshot, lending.recalled(snapshot, ledger, places))
+        ledger = lending.followed(snapshot, lending.recalled(snapshot, ledger, places), places)
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 
 
@@ -121,6 +122,14 @@ def _entitled_without(change: Change, snapshot: Snapshot, ledger: Ledger) -> int
             agreed += stays if other.destination == change.destination else 0
             agreed -= other.taken if other.source == change.destination else 0
     return agreed
+
+
+def _coming_back(finding: Finding, ledger: Ledger, now: float) -> Refusal | None:
+    """Who gets its own float back in this tick is looked at again before it is given anything of others."""
+    loans = (one for one in ledger.changes if one.lends and (one.tenant, one.pool) == (finding.tenant, finding.pool))
+    if not any(loan.recalled_at == now for loan in loans):
+        return None
+    return Refusal("COMING_BACK", f"{finding.tenant} gets what it lent back.")
 
 
 def _answer(proposed: Proposal | NoProposal, at: Circumstances, decided: Sequence[Decision]) -> tuple[Decision, Ledger]:

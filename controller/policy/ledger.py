@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from controller.api.policy import Budgets
-from controller.policy.change import Change, Verdict
+from controller.policy.change import Change, Stage, Verdict
 from controller.policy.evictions import EvictionMemory
 
 FindingKey = tuple[str, str, str]
@@ -33,7 +33,7 @@ class Ledger:
     @property
     def active(self) -> tuple[Change, ...]:
         """Changes that are not ended, oldest first."""
-        return tuple(change for change in self.changes if change.active)
+        return tuple(change for change in self.changes if change.stage is not Stage.ENDED)
 
     def with_change(self, change: Change) -> Ledger:
         """The ledger with this change added, or put in the place of the one with its id."""

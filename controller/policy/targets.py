@@ -45,7 +45,7 @@ def level(target: Target, changes: Iterable[Change]) -> int:
     """GPUs that the object should hold, by the ledger."""
     amount = target.baseline
     for change in changes:
-        if not change.active or change.pool != target.pool:
+        if change.stage is Stage.ENDED or change.pool != target.pool:
             continue
         amount -= change.taken if change.source == target.name else 0
         amount += change.given if change.destination == target.name else 0
@@ -63,6 +63,9 @@ def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Tar
         intended = level(target, changes)
         if target.limit is not None:
             return max(held, intended)
+        if target.tenant is None:  # what is lent to all may be given to who starves, but not what is on its way back
+            coming = sum(max(0, one.given - one.amount) for one in changes if one.lends and one.pool == target.pool)
+            return max(0, min(held, intended) - coming)
         given = sum(
             one.given for one in changes if one.active and (one.destination, one.pool) == (target.name, target.pool)
         )

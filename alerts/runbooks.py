@@ -132,6 +132,77 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "A pair that is slower for good (another path or card) counts as usual after a day, or a restart.",
         ),
     ),
+    "TrimtabGangHung": Runbook(
+        meaning=(
+            "For ten minutes every GPU of the gang was used above 95 %, while its tensor cores, its memory, its power "
+            "and its network said that nothing is computed or exchanged: a collective that waits for a rank that will "
+            "not come. It is silent where tensor activity, or both power and network, are not exported."
+        ),
+        impact=(
+            "The gang holds all its GPUs and loses them all. What its tenant lacks meanwhile is not for want of quota, "
+            "so the loop moves none for it."
+        ),
+        diagnosis=(
+            "`trimtab explain TENANT` with `--prometheus-url` names the gang, `trimtab explain WORKLOAD` its signs.",
+            "Logs of the ranks: the one that ended, or stands in another collective than the others.",
+            "Sick or lost GPUs, or a port that went down, on one of its nodes?",
+        ),
+        mitigation=(
+            "Restart it from its last checkpoint. A watchdog of the framework (time-out of collectives) would have.",
+            "Drain a node whose GPU or port is the reason.",
+        ),
+    ),
+    "TrimtabGangStraggles": Runbook(
+        meaning=(
+            "For ten minutes one rank's clock, activity or network was far from those of its own gang. Gangs whose "
+            "ranks differ by design (stages of a pipeline) are left alone: only few may be far."
+        ),
+        impact="All ranks wait for the slowest: the whole gang computes as slowly as this one.",
+        diagnosis=(
+            "`trimtab explain WORKLOAD` with `--prometheus-url` names the rank and what is far.",
+            "A slow clock: heat, a power brake, a cap that differs from the other nodes'.",
+            "Much activity where others have little: its part of the work is larger, or its input comes late.",
+        ),
+        mitigation=(
+            "Drain the node of a GPU that is held back, and look at its cooling and power.",
+            "Else tell the owners of the job.",
+        ),
+    ),
+    "TrimtabGpuSick": Runbook(
+        meaning=(
+            "Pods of the tenant hold GPUs that report an error of the hardware (*sick*), are no longer shown by the "
+            "exporter of their node (*lost*), or are held back by heat or a brake for a tenth of their time "
+            "(*throttled*). Errors of programs are none of these."
+        ),
+        impact="The pod fails or slows its gang; a lost GPU stays allocated until its pod ends.",
+        diagnosis=(
+            "`trimtab look --prometheus-url URL` names node, index and error.",
+            "`dmesg` of the node and `nvidia-smi -q`: is it one device or the whole board?",
+            "The last error code is never cleared: after a repair it stays until the driver is loaded anew.",
+        ),
+        mitigation=(
+            "Cordon the node, let the gang end or restart it elsewhere, reset or replace the device.",
+            "Do not drain many nodes at once for one kind of error: it may be the exporter.",
+        ),
+    ),
+    "TrimtabNodeBlind": Runbook(
+        meaning=(
+            "The node role of the collector has not read devices of the node for five minutes, reads less than half of "
+            "what they should tell, or is gone itself. Devices that vanished count as old."
+        ),
+        impact=(
+            "Ports, interfaces and GPUs of this node are not judged. No decision needs them, so the loop goes on; what "
+            "it says of hung gangs and slow ports there is incomplete."
+        ),
+        diagnosis=(
+            "`trimtab_collector_unknown_readings` by reason, and `trimtab_collector_last_error_timestamp_seconds`.",
+            "Is its pod Ready, and does it see the node's /sys?",
+        ),
+        mitigation=(
+            "Restore it. A device that was taken out for good is forgotten when the node role restarts.",
+            "A node that was taken out is forgotten after six hours.",
+        ),
+    ),
     "TrimtabBlind": Runbook(
         meaning=(
             "The collector is down, or one of its sources is old, gone or was never read. It is one alert for a "

@@ -22,6 +22,7 @@ class Unit(StrEnum):
     GPUS = "suffix: GPUs"
     SECONDS = "s"
     RATIO = "percentunit"
+    WATTS = "watt"
     COUNT = "short"
     YES_NO = "bool_yes_no"
 

@@ -60,7 +60,14 @@ def _receiver(url: str, token_file: str) -> dict[str, Any]:
 
 
 def _blind_holds_back_the_rest() -> dict[str, Any]:
-    held_back = (SignalKind.STARVED, SignalKind.OBJECTIVE_BURNING, SignalKind.FABRIC_SLOW)
+    held_back = (
+        SignalKind.STARVED,
+        SignalKind.OBJECTIVE_BURNING,
+        SignalKind.FABRIC_SLOW,
+        SignalKind.GANG_HUNG,
+        SignalKind.GANG_STRAGGLES,
+        SignalKind.GPU_SICK,
+    )
     others = "|".join(kind.value for kind in held_back)
     return {
         "source_matchers": [f'{SIGNAL_LABEL}="{SignalKind.BLIND.value}"'],

@@ -7,6 +7,7 @@ from itertools import chain
 from alerts.rules.attainment import minute_rules, window_rules
 from alerts.rules.devices import device_rules
 from alerts.rules.fabric import fabric_slow
+from alerts.rules.gangs import gang_alerts
 from alerts.rules.health import health_alerts
 from alerts.rules.model import RuleGroup
 from alerts.rules.objectives import BURNS, budget_rules, burn_alerts, objective_windows
@@ -44,5 +45,9 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
         ),
         RuleGroup("trimtab-devices", timing.minute_seconds, device_rules()),
         RuleGroup("trimtab-objectives", look, (*budget_rules(site), *burn_alerts(timing, objectives))),
-        RuleGroup("trimtab-health", look, (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing))),
+        RuleGroup(
+            "trimtab-health",
+            look,
+            (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing), *gang_alerts(timing)),
+        ),
     )

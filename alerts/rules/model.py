@@ -27,6 +27,10 @@ class SignalKind(StrEnum):
     STORAGE_SLOW = "storage-slow"
     STORAGE_STALLED = "storage-stalled"
     FABRIC_SLOW = "fabric-slow"
+    GANG_HUNG = "gang-hung"
+    GANG_STRAGGLES = "gang-straggles"
+    GPU_SICK = "gpu-sick"
+    NODE_BLIND = "node-blind"
     BLIND = "blind"
     CONTROLLER_STALLED = "controller-stalled"
 

@@ -90,6 +90,7 @@ class Raw:
     pool: str | None
     created_at: float
     nodes: Mapping[str, int]
+    pod_names: tuple[str, ...] = ()
     template: str = ""
     stem: str = ""
     interactive: bool = False
@@ -142,6 +143,7 @@ def seen(context: Context, raw: Raw) -> Seen:
         admitted_at=raw.admitted_at,
         ready_at=raw.ready_at,
         nodes=raw.nodes,
+        pod_names=raw.pod_names,
         borrows=raw.borrows,
         pods_missing=raw.pods_missing,
         refused=raw.refused,
@@ -220,6 +222,11 @@ def nodes_of(pods: tuple[Pod, ...], resource: str) -> Mapping[str, int]:
         if pod.holds_gpus and pod.node is not None:
             held[pod.node] += pod.gpus.get(resource, 0)
     return dict(sorted(held.items()))
+
+
+def names_of(pods: tuple[Pod, ...], resource: str) -> tuple[str, ...]:
+    """The pods that hold devices."""
+    return tuple(pod.name for pod in pods if pod.holds_gpus and pod.node is not None and pod.gpus.get(resource, 0))
 
 
 def resource_of(context: Context, gpus: Mapping[str, int]) -> str | None:

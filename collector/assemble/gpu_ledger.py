@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from collector.assemble.capacity import pool_nodes
@@ -30,6 +30,10 @@ class Devices:
 
     readings: Reading[tuple[GpuReading, ...]] = Unknown("no Prometheus was asked")
     window_seconds: float = 600.0
+    latest: tuple[GpuReading, ...] = ()
+    """Each device as it was last read; of one look alone: what speaks most against a hang within the window."""
+    traffic: Mapping[str, Reading[float]] = field(default_factory=dict)
+    """Node → bytes a second on its RDMA adapters, where they are read."""
 
     @property
     def missing(self) -> str:

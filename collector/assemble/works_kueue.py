@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from collector.assemble.gangs import Context, Raw, Seen, Shape, nodes_of, readiness, resource_of, seen
+from collector.assemble.gangs import Context, Raw, Seen, Shape, names_of, nodes_of, readiness, resource_of, seen
 from collector.model.objects import KueueWorkload
 from collector.model.snapshot import WorkPhase
 from collector.model.tenancy import UNASSIGNED, Engine
@@ -73,6 +73,7 @@ def _kueue_work(context: Context, workload: KueueWorkload, resource: str) -> See
             ended_at=ended.since if ended else None,
             failed=ended is not None and "fail" in ended.reason.lower(),
             nodes=nodes_of(pods, resource),
+            pod_names=names_of(pods, resource),
             sent_from=workload.sent_from,
             runs_in=workload.runs_in,
         ),

@@ -18,6 +18,8 @@ MEMORY_TOTAL: Final = "trimtab_accelerator_memory_total_bytes"
 MEMORY_FREE: Final = "trimtab_accelerator_memory_free_bytes"
 MEMORY_RESERVED: Final = "trimtab_accelerator_memory_reserved_bytes"
 POWER: Final = "trimtab_accelerator_power_watts"
+POWER_LIMIT: Final = "trimtab_accelerator_power_limit_watts"
+CLOCK: Final = "trimtab_accelerator_clock_hertz"
 ENERGY: Final = "trimtab_accelerator_energy_joules_total"
 TEMPERATURE: Final = "trimtab_accelerator_temperature_celsius"
 MEMORY_TEMPERATURE: Final = "trimtab_accelerator_memory_temperature_celsius"
@@ -32,6 +34,19 @@ CORRECTED_ERRORS: Final = "trimtab_accelerator_corrected_memory_errors_total"
 
 CORE: Final = (UTILIZATION, ACTIVE, MEMORY_USED, MEMORY_TOTAL, POWER, TEMPERATURE, HEALTH, THROTTLE)
 """What is said of every device, known or not."""
+
+HARMFUL_THROTTLES: Final = frozenset(
+    (
+        "thermal",
+        "hardware_thermal",
+        "memory_thermal",
+        "regulator_thermal",
+        "processor_hot",
+        "power_brake",
+        "reliability",
+    )
+)
+"""What holds a clock back and should not: heat, a brake, a fault. A cap on power is how many sites run."""
 
 _SHARED: Final = "where attribution is shared, it is the device's: no tenant's, and never to be summed per tenant"
 
@@ -58,6 +73,13 @@ ACCELERATORS: Final = (
     _entry(MEMORY_FREE, Unit.BYTES, "Memory free."),
     _entry(MEMORY_RESERVED, Unit.BYTES, "Memory held by the driver."),
     _entry(POWER, Unit.WATTS, "Power drawn by the whole device.", "unknown on slices, which it would multiply"),
+    _entry(POWER_LIMIT, Unit.WATTS, "What the whole device may draw."),
+    _entry(
+        CLOCK,
+        Unit.HERTZ,
+        "Clock of the device's multiprocessors now.",
+        "falls by itself when nothing runs: compare devices that do the same work",
+    ),
     _entry(ENERGY, Unit.JOULES, "Energy since the driver was loaded."),
     _entry(TEMPERATURE, Unit.CELSIUS, "Temperature of the device, at its hottest where several are told."),
     _entry(MEMORY_TEMPERATURE, Unit.CELSIUS, "Temperature of the device's memory."),

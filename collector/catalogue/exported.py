@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from collector.catalogue.exported_evictions import EVICTION_COSTS
 from collector.catalogue.exported_strays import STRAYS
+from collector.catalogue.exported_troubles import TROUBLES
 from collector.catalogue.metric import Kind, Metric, Source, Unit
 
 _QUEUE: Final = ("cluster", "tenant", "tier", "queue")
@@ -56,7 +58,7 @@ QUEUES: Final = (
         Unit.EVICTIONS,
         _QUEUE,
         "Admitted workloads of this queue that lost their quota or a pod to preemption or reclaim.",
-        "counted at the victim; who evicted is said by `trimtab explain`",
+        "counted at the victim; who evicted whom: trimtab_tenant_evictions_total",
     ),
 )
 
@@ -378,4 +380,16 @@ BLINDNESS: Final = (
 )
 """Of each device of each source, by both roles of the collector."""
 
-EXPORTED: Final = (*QUEUES, *TENANTS, *HOLDINGS, *POOLS, *STRAYS, *STORAGE, *FABRIC, *COLLECTOR, *BLINDNESS)
+EXPORTED: Final = (
+    *QUEUES,
+    *TENANTS,
+    *HOLDINGS,
+    *POOLS,
+    *EVICTION_COSTS,
+    *STRAYS,
+    *TROUBLES,
+    *STORAGE,
+    *FABRIC,
+    *COLLECTOR,
+    *BLINDNESS,
+)

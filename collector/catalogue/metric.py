@@ -15,6 +15,7 @@ class Kind(StrEnum):
 
     COUNTER = "counter"
     GAUGE = "gauge"
+    HISTOGRAM = "histogram"
     INFO = "info"
     """A gauge that is always 1; its labels are the message, and joins use them."""
 
@@ -50,6 +51,7 @@ class Unit(StrEnum):
     PERCENT = "percent, 0-100"
     MEBIBYTES = "MiB"
     WATTS = "watts"
+    HERTZ = "hertz"
     CELSIUS = "celsius"
     CODE = "code"
     NUMBER = "a number of what the name says"
@@ -108,6 +110,7 @@ class Metric:
 _TENANT: Final = "Tenant documents, and `unassigned`"
 _CODE: Final = "names in the code"
 TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "flap", "misconfigured")
+GPU_TROUBLES: Final = ("hung", "suspected", "straggling", "unjudged", "sick", "lost", "throttled")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
@@ -118,6 +121,7 @@ LABELS: Final = {
         Label("cluster", "the cluster's name in the Site; never joined without it", "clusters"),
         Label("named", "the cluster that a scrape means, also one that gives no name", "clusters"),
         Label("tenant", "name of the Tenant document, or `unassigned`", _TENANT),
+        Label("by", "tenant whose work took the place of the victim's; empty where nobody can tell", _TENANT),
         Label("pool", "name of the pool: GPUs that can replace each other", "pools in the Policy"),
         Label("tier", "name of the tier", "tiers in the Policy"),
         Label("queue", "LocalQueue as `namespace/name`; native: the namespace", "queues of tenants"),
@@ -156,6 +160,13 @@ LABELS: Final = {
         Label("interface", "network interface of an RDMA device", "interfaces of one device"),
         Label("priority", "priority of Ethernet, 0 to 7; empty: the whole interface", "eight priorities"),
         Label("trouble", "what counters of an RDMA port mean together", "a closed set", TROUBLES),
+        Label(
+            "gpu_trouble",
+            "hung, suspected (of hanging), straggling: whole gangs; unjudged: gangs that can not be told; sick, lost, "
+            "throttled: single GPUs",
+            "a closed set",
+            GPU_TROUBLES,
+        ),
         Label("via", "who read the accelerator: an exporter, or nvml; aggregate `max without (via)` first", _CODE),
         Label("link_layer", "InfiniBand or Ethernet, where it is told", "a closed set", ("InfiniBand", "Ethernet")),
         Label("tool", "perftest or ucx", "a closed set", ("perftest", "ucx")),

@@ -18,6 +18,9 @@ MEBIBYTES_LIMIT: Final = 2.0**20
 """No device has a tebibyte: bytes would stand far above it."""
 WATTS_LIMIT: Final = 20_000.0
 CELSIUS_LIMIT: Final = 250.0
+MEGA: Final = 1e6
+MEGAHERTZ_LIMIT: Final = 20_000.0
+HERTZ_LIMIT: Final = MEGAHERTZ_LIMIT * MEGA
 MILLI: Final = 1e-3
 MICRO: Final = 1e-6
 NANO: Final = 1e-9

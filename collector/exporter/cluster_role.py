@@ -7,17 +7,21 @@ Assembling waits for no network, so a slow source holds up neither the ticks nor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from collector.assemble.assemble import NEEDED_KINDS, STALE_PICTURE_SECONDS, assemble_seen
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.eviction_costs import EvictionCosts
+from collector.assemble.gang_devices import GpuTroubles, device_troubles, gang_signs
+from collector.assemble.gang_signs import GangMemory
 from collector.assemble.gangs import Seen
 from collector.assemble.gpu_ledger import Devices
 from collector.assemble.idle_held import gpu_use, with_idle_held
 from collector.exporter.families import OF_WORK, Published
 from collector.exporter.health import DeviceSeen, Health
 from collector.model.objects import Picture
+from collector.model.reading import Unknown
 from collector.model.snapshot import Evidence, Snapshot
 from collector.model.tenancy import UNASSIGNED, Site
 from collector.sources.kubernetes_kinds import VOLUMES
@@ -57,6 +61,8 @@ class ClusterRole:
     published: Published
     history: History | None = None
     """Where the changes of state are kept; None: nowhere."""
+    costs: EvictionCosts = field(default_factory=EvictionCosts)
+    gangs: GangMemory = field(default_factory=GangMemory)
 
     def __post_init__(self) -> None:
         self.health.expect(SOURCE)
@@ -69,9 +75,11 @@ class ClusterRole:
         if self.history is not None:
             self.clocks = self.history.seeded(self.clocks)
         snapshot, clocks, seen = assemble_seen(picture, site, Evidence(), self.clocks, now)
-        uses = gpu_use(picture, snapshot, self.devices(now), now)
+        devices = self.devices(now)
+        uses = gpu_use(picture, snapshot, devices, now)
         snapshot = with_idle_held(snapshot, uses)
         if unreadable.isdisjoint(OF_WORK):
+            self.costs = self.costs.advance(seen, clocks, now)
             self.clocks = clocks  # else work that is only unseen would count as gone
             if self.history is not None and picture.age_seconds <= STALE_PICTURE_SECONDS:
                 self.history.look(seen, clocks, {name: one.total for name, one in snapshot.pools.items()}, now)
@@ -80,13 +88,24 @@ class ClusterRole:
             cluster=site.cluster,
             snapshot=snapshot,
             clocks=self.clocks,
+            costs=self.costs,
             queues=_local_queues(picture, snapshot),
             uses=uses,
+            troubles=self._troubles(snapshot, devices, now) if unreadable.isdisjoint(OF_WORK) else None,
             unreadable=unreadable,
             picture_age_seconds=picture.age_seconds,
             volumes=None if VOLUMES.name in unreadable and not picture.volumes else tuple(picture.volumes.values()),
         )
         return self.published
+
+    def _troubles(self, snapshot: Snapshot, devices: Devices, now: float) -> GpuTroubles | None:
+        if isinstance(devices.readings, Unknown):
+            return None
+        self.gangs = self.gangs.advance(gang_signs(snapshot, devices), now)
+        sick = tuple(device_troubles(snapshot, devices))
+        running = {work.uid for work in snapshot.works}
+        gangs = tuple(one for one in self.gangs.troubles(now) if one.key in running)
+        return GpuTroubles(gangs, self.gangs.unjudged, sick)
 
     def _count(self, picture: Picture, now: float) -> None:
         for kind in picture.unreadable:

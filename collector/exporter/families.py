@@ -15,12 +15,16 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from collector.assemble.clocks import QueueKey, WaitClocks
+from collector.assemble.eviction_costs import EvictionCosts
+from collector.assemble.gang_devices import GpuTroubles
 from collector.assemble.gangs import queue_key
 from collector.assemble.idle_held import GpuUse
+from collector.exporter.eviction_families import eviction_families
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
 from collector.exporter.health_families import blindness_families, collector_families
 from collector.exporter.stray_families import shape_families, share_families, stray_families
+from collector.exporter.trouble_families import trouble_families
 from collector.model.objects import RbdVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
 from collector.model.snapshot import PoolState, Snapshot, TenantPool, WaitingName, Work
@@ -47,6 +51,9 @@ class Published:
     """Queues that exist now, also empty ones."""
     uses: Mapping[tuple[str, str], GpuUse] | None = None
     """(tenant, pool) → what its pods hold; None while that can not be read."""
+    costs: EvictionCosts = field(default_factory=EvictionCosts)
+    troubles: GpuTroubles | None = None
+    """Gangs that do not get on, GPUs that are not well; None while no GPU is read."""
     unreadable: frozenset[str] = frozenset()
     """Kinds of objects that could not be read."""
     picture_age_seconds: float = 0.0
@@ -107,7 +114,10 @@ def cluster_families(published: Published, now: float, stale_after_seconds: floa
         yield from _holding_families(snapshot, published.uses, cluster)
     if published.unreadable.isdisjoint(OF_WORK):
         yield from _tenant_families(snapshot, cluster)
+        if published.troubles is not None:
+            yield from trouble_families(published.troubles, snapshot, cluster)
         yield from _queue_families(published, snapshot)
+        yield from eviction_families(published.costs, cluster)
 
 
 def _tenant_families(snapshot: Snapshot, cluster: str) -> Iterator[Family]:

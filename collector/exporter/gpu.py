@@ -94,7 +94,8 @@ class GpuExporters:
 
     def devices(self, now: float) -> Devices:
         """Every device that was read lately, with the highest activity of the window."""
-        return Devices(self._memory.readings(now), self._memory.window_seconds)
+        memory = self._memory
+        return Devices(memory.readings(now), memory.window_seconds, memory.latest(now))
 
 
 def _readings(exposition: Exposition) -> tuple[tuple[GpuReading, ...], str | None]:

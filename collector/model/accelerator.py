@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from collector.model.reading import Reading, Unknown
 
 Attribution = Literal["exclusive", "slice", "shared", "none"]
 """Whose the values are: they may be summed per tenant where it is exclusive or slice; shared ones only divided."""
+
+LOST: Final = "lost"
+"""Reason why nothing is known of a device that its node's exporter no longer shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,18 @@ class GpuReading:
     vendor: str = "nvidia"
     health: Reading[float] = Unknown("not judged")
     """1 healthy, 0 in need of attention."""
+    tensor_active_ratio: Reading[float] = Unknown("not read")
+    """Share of time in which the matrix units worked."""
+    memory_active_ratio: Reading[float] = Unknown("not read")
+    """Share of time in which the memory was read or written."""
+    power_limit_watts: Reading[float] = Unknown("not read")
+    """What the whole GPU may draw."""
+    clock_hertz: Reading[float] = Unknown("not read")
+    """Clock of its multiprocessors: of the whole GPU, also on a slice."""
+    throttled_seconds: Reading[float] = Unknown("not read")
+    """Time in which heat, a brake or a fault of the board held the clock back: a counter, of the whole GPU."""
+    throttle_ratio: Reading[float] = Unknown("not read")
+    """Share of time in which they did."""
 
     @property
     def attribution(self) -> Attribution:

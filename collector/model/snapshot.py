@@ -88,6 +88,8 @@ class Work:
     ready_at: float | None = None
     nodes: Mapping[str, int] = field(default_factory=dict)
     """Node → GPUs it holds there."""
+    pod_names: tuple[str, ...] = ()
+    """Its pods that hold GPUs now."""
     borrows: bool = False
     """Native: it runs under the pool's preemptible borrow class, beyond the guarantee."""
     pods_missing: int = 0
@@ -276,6 +278,8 @@ class Evidence:
     """Tenant → what is known to keep its work slow that is not scheduling."""
     suspected: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     """Tenant → what may keep its work slow and has not lasted long enough to be known."""
+    slowed: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
+    """Tenant → what makes its running work slower and takes no GPUs from it: told, and no reason to hold back."""
     not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
     """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()

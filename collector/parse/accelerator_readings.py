@@ -6,17 +6,18 @@ device's value is a tenant's only where the device is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeVar
 
 from collector.catalogue import accelerators as names
 from collector.catalogue.error_codes import xid_kind
 from collector.catalogue.index import find
+from collector.catalogue.spelling import Vocabulary
 from collector.catalogue.spellings.index import ACCELERATOR_VOCABULARIES
 from collector.model.accelerator import Attribution, GpuHolder, GpuReading
 from collector.model.collected import NormalReading
-from collector.model.reading import Known, Reading, Unknown, mapped
+from collector.model.reading import Known, Reading, Unknown, mapped, total
 from collector.parse.accelerators import Device, FactKey, find_devices
 from collector.parse.exposition import Exposition
 from collector.parse.vocabulary import words
@@ -30,15 +31,20 @@ _TAKES_TWO: Final = "from counters it takes two readings"
 _NVIDIA: Final = "nvidia"
 
 
-def gpu_readings(exposition: Exposition, node: str = "", age_seconds: float = 0.0) -> tuple[GpuReading, ...]:
+def gpu_readings(
+    exposition: Exposition,
+    node: str = "",
+    age_seconds: float = 0.0,
+    vocabularies: Sequence[Vocabulary] = ACCELERATOR_VOCABULARIES,
+) -> tuple[GpuReading, ...]:
     """Every GPU and slice named in the scrape, whatever vendor's, by node, index and slice.
 
     `node` overrides what the exporter calls its host; `age_seconds` is the age of the scrape. Samples that name
     no GPU are left out. A fact that is absent, blank or out of range is Unknown with its reason.
     """
-    meanings = words(exposition.samples, ACCELERATOR_VOCABULARIES)
+    meanings = words(exposition.samples, vocabularies)
     found: list[GpuReading] = []
-    for vocabulary in ACCELERATOR_VOCABULARIES:
+    for vocabulary in vocabularies:
         ours = [one for one in exposition.samples if (word := meanings.get(one.name)) and word.vocabulary is vocabulary]
         if ours:
             devices = find_devices(vocabulary, ours, meanings, node, age_seconds).devices
@@ -179,7 +185,27 @@ def _gpu_reading(device: Device) -> GpuReading:
         last_xid_code=_last_xid(device),
         vendor=device.vocabulary.vendor,
         health=_health(device),
+        tensor_active_ratio=value(names.TENSOR),
+        memory_active_ratio=value(names.MEMORY_ACTIVE),
+        power_limit_watts=_whole_value(device, names.POWER_LIMIT),
+        clock_hertz=_whole_value(device, names.CLOCK),
+        throttled_seconds=_throttled(device),
+        throttle_ratio=value(names.THROTTLE),
     )
+
+
+def _whole_value(device: Device, name: str) -> Reading[float]:
+    return (device.whole or device).value(name)
+
+
+def _throttled(device: Device) -> Reading[float]:
+    """All that holds the clock back and should not, together."""
+    counted = [
+        resolved.reading
+        for key, resolved in (device.whole or device).resolved.items()
+        if key[0] == names.THROTTLED and dict(key[1]).get("throttle") in names.HARMFUL_THROTTLES
+    ]
+    return total(counted) if counted else Unknown("no counter of throttling is exported")
 
 
 def _last_xid(device: Device) -> Reading[int]:
@@ -231,6 +257,12 @@ def _united(earlier: GpuReading, later: GpuReading) -> GpuReading:
         last_xid_code=_younger(earlier.last_xid_code, later.last_xid_code),
         vendor=earlier.vendor,
         health=_younger(earlier.health, later.health),
+        tensor_active_ratio=_younger(earlier.tensor_active_ratio, later.tensor_active_ratio),
+        memory_active_ratio=_younger(earlier.memory_active_ratio, later.memory_active_ratio),
+        power_limit_watts=_younger(earlier.power_limit_watts, later.power_limit_watts),
+        clock_hertz=_younger(earlier.clock_hertz, later.clock_hertz),
+        throttled_seconds=_younger(earlier.throttled_seconds, later.throttled_seconds),
+        throttle_ratio=_younger(earlier.throttle_ratio, later.throttle_ratio),
     )
 
 

@@ -14,10 +14,11 @@ from typing import Final, Protocol
 
 from collector.model.quantities import format_duration
 from collector.model.reading import Reading, Unknown, fresh, number
-from collector.model.snapshot import Evidence, OtherKind
+from collector.model.snapshot import Evidence, OtherCause, OtherKind
 from collector.model.tenancy import Objective, ObjectiveKind, Site
 from collector.sources.errors import SourceError, TimedOut
 from collector.sources.fabric_evidence import FABRIC_SERIES, fabric_evidence
+from collector.sources.gang_evidence import GANG_SERIES, gang_evidence
 from collector.sources.prometheus import VectorSample, quoted
 from collector.sources.storage_evidence import STORAGE_SERIES, storage_evidence
 
@@ -68,6 +69,7 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
         attainment = _attainment(look, site, keys, limits)
         storage = storage_evidence(look.vector(STORAGE_SERIES), site, now, limits.freshest_seconds)
         fabric = fabric_evidence(look.vector(FABRIC_SERIES), site)
+        gangs = gang_evidence(look.vector(GANG_SERIES), now, limits.freshest_seconds)
     except SourceError as error:
         reason = f"Prometheus at {prometheus.url} can not be asked: {error}"
         nothing: Mapping[Key, Reading[float]] = {key: Unknown(reason) for key in keys}
@@ -75,18 +77,29 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
     return Evidence(
         attainment=attainment,
         idle_held=idle_held,
-        other_causes={
-            tenant: storage.causes.get(tenant, ()) + fabric.causes.get(tenant, ())
-            for tenant in (*storage.causes, *fabric.causes)
-        },
-        suspected=fabric.suspected,
+        other_causes=_united(storage.causes, fabric.causes, gangs.causes),
+        suspected=_united(fabric.suspected, gangs.suspected),
+        slowed=gangs.slowed,
         not_ruled_out={
             kind: reason
-            for kind, reason in ((OtherKind.CEPH, storage.unseen), (OtherKind.RDMA, fabric.unseen))
+            for kind, reason in (
+                (OtherKind.CEPH, storage.unseen),
+                (OtherKind.RDMA, fabric.unseen),
+                (OtherKind.GPU_HEALTH, gangs.unseen),
+                (OtherKind.WORKLOAD, gangs.unseen),
+            )
             if reason is not None
         },
         blind=tuple(blind),
     )
+
+
+def _united(*parts: Mapping[str, tuple[OtherCause, ...]]) -> Mapping[str, tuple[OtherCause, ...]]:
+    found: dict[str, tuple[OtherCause, ...]] = {}
+    for part in parts:
+        for tenant, causes in part.items():
+            found[tenant] = (*found.get(tenant, ()), *causes)
+    return found
 
 
 def attainment_series(window_seconds: float) -> str:

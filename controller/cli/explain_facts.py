@@ -43,6 +43,10 @@ class WorkFacts:
     """Most borrowed first."""
     help: tuple[str, ...]
     lies: tuple[Lie, ...]
+    troubles: tuple[str, ...] = ()
+    """What its gang and its GPUs suffer from."""
+    not_judged: str = ""
+    """Why it can not be told whether it hangs; "" where it can, and of what does not run."""
     history: tuple[Transition, ...] = ()
     """What happened to it so far, where a history is kept."""
 
@@ -59,6 +63,8 @@ class TenantFacts:
     idle: int
     unread: int
     lies: tuple[Lie, ...]
+    troubles: tuple[str, ...] = ()
+    """What its gangs and its GPUs suffer from."""
 
 
 def work_facts(view: View, work: Work) -> WorkFacts:
@@ -79,6 +85,8 @@ def work_facts(view: View, work: Work) -> WorkFacts:
         holders=_holders(view, work.pool) if hopes else (),
         help=tuple(_help(view, work, own)) if hopes else (),
         lies=_lies_about(view, work.tenant, work.pool),
+        troubles=_troubles_of(view, work),
+        not_judged=_not_judged(view, work),
     )
 
 
@@ -96,7 +104,26 @@ def tenant_facts(view: View, tenant: Tenant) -> TenantFacts:
         idle=sum(one.idle for one in held),
         unread=sum(one.unknown for one in held),
         lies=_lies_about(view, tenant.name, None),
+        troubles=(
+            *(one.cause.sentence for one in view.troubles.gangs if one.tenant == tenant.name),
+            *(one.sentence for one in view.troubles.devices if one.tenant == tenant.name),
+        ),
     )
+
+
+def _troubles_of(view: View, work: Work) -> tuple[str, ...]:
+    pods = {f"{work.namespace}/{pod}" for pod in work.pod_names}
+    return (
+        *(one.cause.sentence for one in view.troubles.gangs if one.key == work.uid),
+        *(one.sentence for one in view.troubles.devices if one.holder in pods),
+    )
+
+
+def _not_judged(view: View, work: Work) -> str:
+    if view.devices.missing:
+        return ""
+    spins = (one.spins for one in view.troubles.unjudged if one.key == work.uid)
+    return next((one.reason for one in spins if isinstance(one, Unknown)), "")
 
 
 def _state(view: View, work: Work) -> str:

@@ -29,6 +29,9 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
     yield Text.assemble((f"{work.title}", "bold"), f"  {work.kind}, tenant {work.tenant}, {_shape(work)}")
     yield Text(f"{_clock(work)}\n", style="bold red" if work.overdue else "")
     yield section("Why", Text(facts.why))
+    yield from _troubles(facts.troubles)
+    if facts.not_judged:
+        yield section("Whether it hangs is not known", Text(facts.not_judged))
     if facts.queue_length:
         place = f"Place {len(facts.ahead) + 1} of {facts.queue_length} in its queue"
         yield section(place, Text(facts.order), *_ahead(facts.ahead))
@@ -58,6 +61,7 @@ def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     yield section("GPUs", _states(facts.states, view) if facts.states else Text(_no_states(view)))
     if facts.idle or facts.unread:
         yield section("Use", Text(_use(facts)))
+    yield from _troubles(facts.troubles)
     if tenant.objectives:
         shown = table(left("OBJECTIVE"), left("KIND"), right("TARGET"), right("WINDOW"))
         for one in tenant.objectives:
@@ -85,6 +89,13 @@ def change_screen(change: Change) -> Iterator[RenderableType]:
     yield section("To undo it", Text(f"{change.inverse} (trimtab revert {change.id})"))
 
 
+def _troubles(sentences: tuple[str, ...]) -> Iterator[RenderableType]:
+    if sentences:
+        lines = [Text(f"· {sentence}.") for sentence in sentences[:_MOST]]
+        more = [Text(f"· and {len(sentences) - _MOST} more")] if len(sentences) > _MOST else []
+        yield section("What is wrong with its GPUs", *lines, *more)
+
+
 def _shape(work: Work) -> str:
     gpus = counted(work.gpus, "GPU") + ("" if work.pods == 1 else f" ({work.pods} pods of {work.gpus_per_pod})")
     return f"{gpus}, pool {work.pool or 'none'}" + (f", queue {work.queue}" if work.queue else "")
@@ -97,9 +108,19 @@ def _clock(work: Work) -> str:
     evicted = f", evicted {counted(work.evictions, 'time')}" + (
         f" (last by {work.evicted_by})" if work.evicted_by else ""
     )
+    if len(work.evictions_by) > 1 or sum(work.evictions_by.values()) not in (0, work.evictions):
+        evicted += f": {_evictors(work)}"
     name = f": {work.waiting.value}" if work.waiting else ""
     return f"{work.phase.value}, {verb} {waited} ({limit}, size {work.size.value}){name}" + (
         evicted if work.evictions else ""
+    )
+
+
+def _evictors(work: Work) -> str:
+    told = sorted(work.evictions_by.items(), key=lambda item: (-item[1], item[0]))
+    unknown = work.evictions - sum(count for _, count in told)
+    return ", ".join(
+        [f"{count} by {tenant}" for tenant, count in told] + ([f"{unknown} by an unknown"] if unknown > 0 else [])
     )
 
 

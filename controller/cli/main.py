@@ -33,6 +33,8 @@ VERBS: Final = (
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("demo", "controller.cli.demo:demo", "The whole loop on a simulated cluster, until Ctrl-C."),
     Verb("simulate", "controller.cli.simulate:simulate", "A recorded workload under a fixed setting: who would wait."),
+    Verb("replay", "controller.cli.replay:replay", "What a policy would have done with what really happened."),
+    Verb("whatif", "controller.cli.whatif:whatif", "Other quotas on what really happened, in one sentence."),
     Verb("evaluate", "controller.cli.evaluate:evaluate", "Measure against what others reach, on public traces."),
     Verb("render baseline", "controller.cli.render:render_baseline", "The manifest that the kill switch goes back to."),
     Verb("render rbac", "controller.cli.render:render_rbac", "Service accounts and roles, as few rights as can be."),

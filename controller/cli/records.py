@@ -159,6 +159,8 @@ def work_facts_record(facts: WorkFacts, view: View) -> dict[str, Any]:
             {**tenant_record(holder.state, view), "works": [work_record(work) for work in holder.works]}
             for holder in facts.holders
         ],
+        "troubles": None if view.devices.missing else list(facts.troubles),
+        "hang_not_known": facts.not_judged or None,
         "would_help": None if hidden else list(facts.help),
         "history": [row_record(row) for row in facts.history],
         "lies": [lie_record(lie) for lie in facts.lies],
@@ -179,6 +181,7 @@ def tenant_facts_record(facts: TenantFacts, view: View) -> dict[str, Any]:
         ],
         "idle_gpus": None if view.use_hidden or view.devices.missing else facts.idle,
         "held_gpus_without_reading": None if view.use_hidden else facts.unread,
+        "troubles": None if view.devices.missing else list(facts.troubles),
         "waits": listed([work_record(work) for work in facts.waits], hidden=view.waits_hidden),
         "lies": [lie_record(lie) for lie in facts.lies],
     }

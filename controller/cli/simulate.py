@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from collector.model.quantities import format_duration
 from controller.api.errors import InputError, Mistake
 from controller.api.yaml_text import printable
 from controller.cli.options import Format
 from controller.cli.output import Output, console, left, print_json, right, table
+from controller.cli.progress import progress
 from controller.cli.values import path_for
 from controller.files.reading import read_text
 from controller.simulate.baselines import NATIVE, Baseline, Conditions, Engine, Placement
@@ -104,7 +102,7 @@ def simulate(
     draw = None if plot is None else _drawer(plot)
     request = Request(
         trace,
-        _policy(policy, engine),
+        policy_named(policy, engine),
         form,
         _moment("--from", begin, -inf),
         _moment("--to", finish, inf),
@@ -112,7 +110,7 @@ def simulate(
         capacity,
         conditions,
     )
-    with _progress(policy) as tell:
+    with progress(policy) as tell:
         run = simulate_trace(request, tell)
     if draw is not None:
         draw(run)
@@ -122,7 +120,7 @@ def simulate(
         _show(run)
 
 
-def _policy(said: str, engine: Engine) -> Baseline | Steering:
+def policy_named(said: str, engine: Engine) -> Baseline | Steering:
     """A fixed setting by name, Trimtab as it is shipped, or Trimtab by a file of documents."""
     from controller.api.documents import parse_documents
     from controller.evaluate.score import SHIPPED
@@ -157,16 +155,6 @@ def _moment(option: str, text: str | None, otherwise: float) -> float:
     except ValueError as error:
         raise InputError((Mistake(option, printable(text), "an ISO date or time such as 2017-10-01"),)) from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Callable[[float], None]]:
-    """A bar beside the data; nothing where standard error is no terminal."""
-    screen = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
-        task = bar.add_task(name, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
 
 
 def _show(run: TraceRun) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from collector.assemble.assemble import assemble
 from collector.assemble.clocks import WaitClocks
+from collector.assemble.gang_devices import GpuTroubles, troubles_of_window
 from collector.assemble.gpu_ledger import Devices, PoolLedger, gpu_ledger
 from collector.assemble.infer import Inferred, infer_site, with_known_namespaces
 from collector.assemble.lies import lies
@@ -43,7 +45,7 @@ class Where:
         return connect(self.kubeconfig, self.context)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what few verbs ask for is worked out once
 class View:
     """Everything a reading verb speaks of."""
 
@@ -62,6 +64,11 @@ class View:
     def gaps(self) -> tuple[Gap, ...]:
         """What was not seen."""
         return gaps(self.picture, self.devices)
+
+    @cached_property
+    def troubles(self) -> GpuTroubles:
+        """Gangs that hang or wait for one rank, GPUs that are not well: as far as one look at a window tells."""
+        return troubles_of_window(self.snapshot, self.devices)
 
     @property
     def use_hidden(self) -> bool:
@@ -119,12 +126,12 @@ def _devices(url: str | None) -> Devices:
         return Devices()
     address = http_address("--prometheus-url", url)
     # Only now: most looks need no HTTP client beside that of the API server.
-    from collector.sources.gpu_series import read_gpus
+    from collector.sources.gpu_series import read_devices
     from collector.sources.prometheus import Prometheus
 
     window_seconds = Devices().window_seconds
     prometheus = Prometheus(address)
     try:
-        return Devices(read_gpus(prometheus, window_seconds), window_seconds)
+        return read_devices(prometheus, window_seconds)
     finally:
         prometheus.close()

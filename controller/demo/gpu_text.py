@@ -32,6 +32,18 @@ class GpuDevice:
     busy_ratio: float = 0.0
     holder: Holder | None = None
     xid: int = 0
+    hangs: bool = False
+    """A collective that waits: busy by every kernel, and nothing is computed."""
+
+    @property
+    def utilization_ratio(self) -> float:
+        """Share of time with a kernel."""
+        return 1.0 if self.hangs else self.busy_ratio
+
+    @property
+    def working_ratio(self) -> float:
+        """Share of time with work in it."""
+        return 0.0 if self.hangs else self.busy_ratio
 
     @property
     def uuid(self) -> str:
@@ -50,12 +62,20 @@ class _Family:
     value: Callable[[GpuDevice], float]
 
 
+def _watts(gpu: GpuDevice) -> float:
+    return 140.0 if gpu.hangs else 70.0 + 620.0 * gpu.busy_ratio
+
+
 _FAMILIES: Mapping[str, _Family] = {
-    "DCGM_FI_DEV_SM_CLOCK": _Family("SM clock (MHz).", lambda gpu: 345.0 if gpu.busy_ratio == 0 else 1980.0),
-    "DCGM_FI_DEV_GPU_TEMP": _Family("GPU temperature (C).", lambda gpu: 31.0 + 40.0 * gpu.busy_ratio),
-    "DCGM_FI_DEV_POWER_USAGE": _Family("Power draw (W).", lambda gpu: 70.0 + 620.0 * gpu.busy_ratio),
-    "DCGM_FI_DEV_GPU_UTIL": _Family("GPU utilisation (%).", lambda gpu: round(100.0 * gpu.busy_ratio)),
-    "DCGM_FI_PROF_GR_ENGINE_ACTIVE": _Family("Share of time the engine is active.", lambda gpu: gpu.busy_ratio),
+    "DCGM_FI_DEV_SM_CLOCK": _Family("SM clock (MHz).", lambda gpu: 345.0 if gpu.utilization_ratio == 0 else 1980.0),
+    "DCGM_FI_DEV_GPU_TEMP": _Family("GPU temperature (C).", lambda gpu: 31.0 + 40.0 * gpu.working_ratio),
+    "DCGM_FI_DEV_POWER_USAGE": _Family("Power draw (W).", _watts),
+    "DCGM_FI_DEV_GPU_UTIL": _Family("GPU utilisation (%).", lambda gpu: round(100.0 * gpu.utilization_ratio)),
+    "DCGM_FI_PROF_GR_ENGINE_ACTIVE": _Family("Share of time the engine is active.", lambda gpu: gpu.utilization_ratio),
+    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE": _Family(
+        "Share of time the tensor cores are active.", lambda gpu: 0.6 * gpu.working_ratio
+    ),
+    "DCGM_FI_PROF_DRAM_ACTIVE": _Family("Share of time the memory is active.", lambda gpu: 0.4 * gpu.working_ratio),
     "DCGM_FI_DEV_FB_FREE": _Family(
         "Framebuffer free (MiB).", lambda gpu: _FRAMEBUFFER_MIB - _RESERVED_MIB - gpu.used_mib
     ),

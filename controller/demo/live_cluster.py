@@ -24,6 +24,8 @@ from controller.simulate.generator import placed_in_time
 from controller.simulate.picture import cohorts_of, own_cohort, picture_of
 
 _FULLY_BUSY = 0.97
+_STANDS_BELOW_SPEED = 0.01
+"""A hung gang, for the simulator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,5 +187,7 @@ def _device(node: str, index: int, pod: str | None, holders: Mapping[str, Gang])
     if gang is None or pod is None:
         return GpuDevice(node, index, PRODUCT)
     namespace, _, name = pod.partition("/")
-    busy = _FULLY_BUSY * gang.speed if gang.phase is GangPhase.RUNNING else 0.0
-    return GpuDevice(node, index, PRODUCT, busy, Holder(namespace, name, "train"))
+    running = gang.phase is GangPhase.RUNNING
+    busy = _FULLY_BUSY * gang.speed if running else 0.0
+    hangs = running and gang.speed < _STANDS_BELOW_SPEED
+    return GpuDevice(node, index, PRODUCT, busy, Holder(namespace, name, "train"), hangs=hangs)

@@ -27,33 +27,37 @@ _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#
 
 def drawer(path: Path) -> Callable[[TraceRun], None]:
     """What draws a run into that file. Raises InputError at once when it could not."""
+    write = file_drawer(path)
+    return lambda run: write(_figure(run), _title(run))
+
+
+def file_drawer(path: Path) -> Callable[[Figure, str], None]:
+    """What writes a figure and its title into that file. Raises InputError at once when it could not."""
     if path.suffix not in (".png", ".html"):
         raise mistaken(path, "another kind of file", "a file that ends in .png or .html", "--plot")
     if find_spec("matplotlib") is None:
         raise InputError((Mistake("--plot", "no matplotlib installed", "pip install 'trimtab[charts]'"),))
     if not path.absolute().parent.is_dir():
         raise mistaken(path, "a folder that is not there", "a file in a folder that is there", "--plot")
-    return lambda run: _write(path, run)
+    return lambda figure, title: _write(path, figure, title)
 
 
-def _write(path: Path, run: TraceRun) -> None:
-    figure = _figure(run)
+def _write(path: Path, figure: Figure, title: str) -> None:
     try:
         if path.suffix == ".png":
             figure.savefig(path, dpi=150)
         else:
-            path.write_text(_page(figure, run), encoding="utf-8")
+            path.write_text(_page(figure, title), encoding="utf-8")
     except OSError as error:
         raise mistaken(path, trouble_in_words(error), "a file to write to", "--plot") from error
 
 
-def _page(figure: Figure, run: TraceRun) -> str:
+def _page(figure: Figure, title: str) -> str:
     drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None})
     svg = drawn.getvalue()
-    title = escape(_title(run))
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         "<style>body{margin:1rem}svg{width:100%;height:auto}</style></head>"
         f"<body>\n{svg[svg.index('<svg') :]}</body></html>\n"
     )

@@ -125,10 +125,7 @@ def _number(value: float) -> float | None:
 def simulate_trace(request: Request, tell: Callable[[float], None] | None = None) -> TraceRun:
     """Read and run. Raises InputError for a file, a span or quotas that give nothing to simulate."""
     shares, choice, trace = _chosen(request)
-    if isinstance(request.policy, Steering):
-        running: Running = SteeredTrace(choice.jobs, shares, request.conditions, request.policy)
-    else:
-        running = prepared(request.policy, choice.jobs, shares, request.conditions)
+    running = begun(request.policy, choice.jobs, shares, request.conditions)
     begin = time.perf_counter()
     fates = run(running, choice.jobs, tell)
     wall = time.perf_counter() - begin
@@ -147,7 +144,7 @@ def _chosen(request: Request) -> tuple[tuple[Share, ...], Selection, Trace]:
     if not span:
         raise InputError((Mistake("--from, --to", "no job in this span", f"a span within {_span(trace.jobs)}"),))
     shares = _shares(request, span)
-    choice = selected(span, shares, _most_gpus(request, shares))
+    choice = selected(span, shares, most_startable(request.policy, shares, request.conditions))
     if not len(choice.jobs):
         reasons = ", ".join(f"{count} rows: {reason}" for reason, count in choice.left_out.items())
         raise InputError((Mistake("--quotas", f"no job that can run ({reasons})", "quotas for the trace's tenants"),))
@@ -155,21 +152,34 @@ def _chosen(request: Request) -> tuple[tuple[Share, ...], Selection, Trace]:
     return shares, replace(choice, left_out=left_out), replace(trace, jobs=())
 
 
-def _most_gpus(request: Request, shares: Sequence[Share]) -> Mapping[str, int]:
-    if isinstance(request.policy, Steering):
-        return most_steered_gpus(shares, request.conditions)
-    return most_gpus(request.policy, shares, request.conditions)
+def begun(policy: Baseline | Steering, jobs: JobTable, shares: Sequence[Share], conditions: Conditions) -> Running:
+    """A trace that is ready to run, steered or under a fixed setting. Every job has to fit `most_startable`."""
+    if isinstance(policy, Steering):
+        return SteeredTrace(jobs, shares, conditions, policy)
+    return prepared(policy, jobs, shares, conditions)
+
+
+def most_startable(policy: Baseline | Steering, shares: Sequence[Share], conditions: Conditions) -> Mapping[str, int]:
+    """Tenant → GPUs of the largest gang that can ever start."""
+    if isinstance(policy, Steering):
+        return most_steered_gpus(shares, conditions)
+    return most_gpus(policy, shares, conditions)
 
 
 def _shares(request: Request, jobs: Sequence[TraceJob]) -> tuple[Share, ...]:
     size, largest = request.conditions.gpus_per_node, largest_jobs(jobs)
     if request.quotas is None:
-        shares = shares_by_demand(_mean_gpus(jobs), largest, size)
+        shares = by_demand(jobs, size)
     else:
         shares = read_quotas(request.quotas, size)
         known = {share.tenant for share in shares}
         largest = {tenant: gpus for tenant, gpus in largest.items() if tenant in known}
     return shares if request.capacity_ratio == 1.0 else scaled(shares, request.capacity_ratio, largest, size)
+
+
+def by_demand(jobs: Sequence[TraceJob], gpus_per_node: int) -> tuple[Share, ...]:
+    """Quotas for jobs that come without: whole nodes for each tenant's mean demand at the usual load."""
+    return shares_by_demand(_mean_gpus(jobs), largest_jobs(jobs), gpus_per_node)
 
 
 def _mean_gpus(jobs: Sequence[TraceJob]) -> dict[str, float]:

@@ -45,6 +45,8 @@ class Trouble(StrEnum):
     GPU_SICK = "gpu-sick"
     HUNG = "hung"
     """A gang holds its GPUs, seems busy, and computes nothing."""
+    STRAGGLING = "straggling"
+    """One rank or one throttled GPU makes a whole gang slow."""
     THRASHING = "thrashing"
     """Work loses its place again and again: a preemption cycle."""
     IDLE_FLOAT = "idle-float"

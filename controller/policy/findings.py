@@ -48,6 +48,7 @@ def find(snapshot: Snapshot, ledger: Ledger | None = None) -> tuple[Finding, ...
         for finding in _of_tenant(snapshot, state, overdue[state.tenant, state.pool])
     ]
     found += _troubles(snapshot, {finding.tenant for finding in found})
+    found += _slowed(snapshot)
     found += misuse(snapshot, ledger)
     found += _burning(snapshot, {(finding.tenant, finding.pool) for finding in found})
     ranks = {tier.name: tier.rank for tier in snapshot.site.tiers}
@@ -130,6 +131,15 @@ def _troubles(snapshot: Snapshot, told: Collection[str]) -> Iterator[Finding]:
             evidence = tuple(f"{cause.sentence}." for cause in same)
             sentence = f"{tenant}: {words}. {' '.join(evidence)}"
             yield Finding(tenant, "", trouble, Cause(kind), 0, (), sentence, Confidence.KNOWN, evidence)
+
+
+def _slowed(snapshot: Snapshot) -> Iterator[Finding]:
+    """Also of tenants that lack GPUs: more of them would be as slow, and that is no reason to give none."""
+    for tenant, causes in sorted(snapshot.evidence.slowed.items()):
+        evidence = tuple(f"{cause.sentence}." for cause in causes)
+        sentence = f"{tenant}: single GPUs hold its work back. {' '.join(evidence)}"
+        kind = Cause(causes[0].kind)
+        yield Finding(tenant, "", Trouble.STRAGGLING, kind, 0, (), sentence, Confidence.KNOWN, evidence)
 
 
 def _burning(snapshot: Snapshot, told: Collection[tuple[str, str]]) -> Iterator[Finding]:

@@ -17,11 +17,14 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from collector.assemble.ceph_memory import CephMemory
+from collector.assemble.gang_signs import GangMemory
+from collector.assemble.gpu_ledger import Devices
 from collector.exporter.ceph import CephPages
 from collector.exporter.cluster_role import ClusterRole, PictureSource
 from collector.exporter.fabric_families import FabricCollector
 from collector.exporter.families import Published, SnapshotCollector
 from collector.exporter.gpu import GpuExporters
+from collector.exporter.gpu_series import GpuSeries
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
 from collector.exporter.rdma import RdmaProbes
@@ -76,6 +79,16 @@ class CollectorSettings:
     def idle_window_seconds(self) -> float:
         """How long a held GPU must do nothing to be called idle."""
         return max(_IDLE_WINDOW_SECONDS / self.time_scale, _ROUNDS_PER_WINDOW * self.gpu_seconds)
+
+    @property
+    def gang_memory(self) -> GangMemory:
+        """How long a gang must spin to be hung."""
+        usual, scale = GangMemory(), self.idle_window_seconds / _IDLE_WINDOW_SECONDS
+        return GangMemory(
+            longest_gap_seconds=usual.longest_gap_seconds * scale,
+            suspected_after_seconds=usual.suspected_after_seconds * scale,
+            hung_after_seconds=usual.hung_after_seconds * scale,
+        )
 
     @property
     def ceph_memory(self) -> CephMemory:
@@ -134,15 +147,20 @@ class Collecting:
         self._gpus = GpuExporters(
             settings.gpu_exporters, self._scraper, self._health, time.time, settings.idle_window_seconds
         )
+        self._series = None
+        if settings.prometheus_url is not None:
+            asked = Prometheus(settings.prometheus_url)
+            self._series = GpuSeries(asked, settings.cluster, self._health, time.time, settings.idle_window_seconds)
         self._ceph = CephPages(settings.ceph_urls, self._scraper, self._health, time.time, settings.ceph_memory)
         self._role = ClusterRole(
             pictures=watch,
-            devices=self._gpus.devices,
+            devices=self._devices,
             health=self._health,
             clock=time.time,
             clocks=wait_clocks(settings.time_scale),
             published=Published(settings.cluster),
             history=None if keeping is None else keeping.recorder,
+            gangs=settings.gang_memory,
         )
         registry = CollectorRegistry()
         registry.register(
@@ -194,6 +212,13 @@ class Collecting:
             self._scraper.close()
             _LOG.info("stopped")
 
+    def _devices(self, now: float) -> Devices:
+        if self._series is None:
+            return self._gpus.devices(now)
+        if self._settings.gpu_exporters:
+            return replace(self._gpus.devices(now), traffic=self._series.traffic(now))
+        return self._series.devices(now)
+
     def _is_ready(self) -> bool:
         return self._role.published.snapshot is not None
 
@@ -209,6 +234,7 @@ class Collecting:
             asked = Prometheus(self._settings.prometheus_url)
             every_seconds = self._settings.gpu_seconds * 2
             helpers.append(self._repeated("own-series", every_seconds, lambda: self._check_arrival(asked)))
+            helpers.append(self._repeated("gpu-series", every_seconds, self._read_series))
         if self._keeping is not None:
             helpers.append(self._repeated("accounting", _KEEP_SECONDS, self._keep))
         return helpers
@@ -244,6 +270,10 @@ class Collecting:
 
     def _read_gpus(self) -> None:
         self._told.say("gpu exporter", self._gpus.read())
+
+    def _read_series(self) -> None:
+        if self._series is not None:
+            self._told.say("gpu series", self._series.read(gpus=not self._settings.gpu_exporters))
 
     def _read_ceph(self) -> None:
         self._told.say("ceph", self._ceph.read())

@@ -96,6 +96,18 @@ class Fates:
         """All jobs still to come."""
         return cls([NEVER] * rows, [NEVER] * rows, [0.0] * rows, [0] * rows, {}, [0.0] * rows)
 
+    def from_row(self, first: int) -> Fates:
+        """Of the jobs from that position on, which is the first one then."""
+        return Fates(
+            self.first_start_seconds[first:],
+            self.end_seconds[first:],
+            self.wait_seconds[first:],
+            self.evictions[first:],
+            {row - first: by for row, by in self.evictors.items() if row >= first},
+            self.lost_gpu_seconds[first:],
+            [(row - first, begin, end) for row, begin, end in self.stays if row >= first],
+        )
+
 
 def served_by_priority(jobs: JobTable) -> list[int]:
     """Rows as a queue serves them: priority, then age in whole seconds as the API keeps it, then row."""

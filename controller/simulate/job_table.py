@@ -30,6 +30,10 @@ class JobTable:
         """The jobs handed in before that moment; they are in order of time."""
         return self.of_rows(range(bisect_left(self.submit_seconds, seconds)))
 
+    def from_row(self, first: int) -> JobTable:
+        """The jobs from that position on."""
+        return self.of_rows(range(first, len(self)))
+
     def in_order(self) -> JobTable:
         """The same by time of submission; jobs of one moment stay in their order."""
         return self.of_rows(sorted(range(len(self)), key=self.submit_seconds.__getitem__))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
-from collector.accounting.schema.rows import State
+from collector.accounting.schema.rows import State, Transition
 from controller.traces.trace import TraceJob
 from controller.traces.values import seconds_of, whole_of
 
@@ -19,22 +19,36 @@ COLUMNS: Final = ("cluster", "uid", "step", "at", "state", "tenant", "gpus", "pr
 
 _STATES: Final = frozenset(state.value for state in State)
 _ENDS: Final = frozenset({State.FINISHED, State.FAILED, State.GONE})
-_States = Sequence[tuple[int, float, State, int, int, str]]
+_Step: TypeAlias = tuple[int, float, State, int, int, str]
+_States: TypeAlias = Sequence[_Step]
 """(step, at, state, GPUs, priority, tenant) of one object, in order."""
 
 
 def jobs_of_history(rows: Iterable[Mapping[str, str]], skipped: Counter[str]) -> Iterator[TraceJob]:
     """The jobs that began and ended in the history. What gives none is counted, row by row."""
-    objects: dict[tuple[str, str], list[tuple[int, float, State, int, int, str]]] = {}
+    objects: dict[tuple[str, str], list[_Step]] = {}
     for row in rows:
         change = _change(row)
         if isinstance(change, str):
             skipped[change] += 1
         else:
             objects.setdefault((row["cluster"], row["uid"]), []).append(change)
-    for changes in objects.values():
+    yield from _jobs(objects.values(), skipped)
+
+
+def jobs_of_transitions(rows: Iterable[Transition], skipped: Counter[str], until: float) -> Iterator[TraceJob]:
+    """The same out of the store itself, where `until` is now: work that still runs counts with its time so far."""
+    objects: dict[tuple[str, str], list[_Step]] = {}
+    for row in rows:
+        change = (row.step, row.at, row.state, row.gpus, row.priority, row.tenant)
+        objects.setdefault((row.cluster, row.uid), []).append(change)
+    yield from _jobs(objects.values(), skipped, until)
+
+
+def _jobs(objects: Iterable[list[_Step]], skipped: Counter[str], until: float | None = None) -> Iterator[TraceJob]:
+    for changes in objects:
         changes.sort()
-        job = _job(changes)
+        job = _job(changes, until)
         if isinstance(job, str):
             skipped[job] += len(changes)
         else:
@@ -42,7 +56,7 @@ def jobs_of_history(rows: Iterable[Mapping[str, str]], skipped: Counter[str]) ->
             yield job
 
 
-def _change(row: Mapping[str, str]) -> tuple[int, float, State, int, int, str] | str:
+def _change(row: Mapping[str, str]) -> _Step | str:
     at = seconds_of(row["at"])
     if isinstance(at, str):
         return at
@@ -54,13 +68,16 @@ def _change(row: Mapping[str, str]) -> tuple[int, float, State, int, int, str] |
     return step, at, State(row["state"]), gpus, priority, row["tenant"]
 
 
-def _job(changes: _States) -> TraceJob | str:
+def _job(changes: _States, until: float | None = None) -> TraceJob | str:
     begin = next((change for change in changes if change[2] is State.PENDING), None)
     if begin is None or any(change[2] in (State.ADMITTED, State.RUNNING) for change in changes[: changes.index(begin)]):
         return "it was there before the history begins"
-    if changes[-1][2] not in _ENDS:
+    last = changes[-1]
+    if last[2] not in _ENDS and until is None:
         return "it had not ended when the history was exported"
     ran = sum(following[1] - change[1] for change, following in pairwise(changes) if change[2] is State.RUNNING)
+    if last[2] is State.RUNNING and until is not None:
+        ran += max(0.0, until - last[1])
     gpus = max(change[3] for change in changes)
     if ran <= 0:
         return "it never ran"
@@ -68,4 +85,4 @@ def _job(changes: _States) -> TraceJob | str:
         return "GPUs is not above 0"
     if begin[1] < 0:
         return "a time before 1970"
-    return TraceJob(begin[1], ran, gpus, begin[5], changes[-1][4]) if begin[5] else "no tenant"
+    return TraceJob(begin[1], ran, gpus, begin[5], last[4]) if begin[5] else "no tenant"

@@ -33,6 +33,7 @@ def build(windows_seconds: Sequence[float] = (DEFAULT_WINDOW_SECONDS,)) -> Dashb
             Band(4, (_lacks(), _oldest_wait(), _why(), _did(), _budget_left(windows_seconds), _blind())),
             Band(8, (_demand(), _quota()), title="What it wants, gets and holds"),
             Band(8, (_waits(), _waiting(), _evictions()), title="Why work waits"),
+            Band(8, (_troubled(), _devices(), _power()), title="What its GPUs do"),
             Band(8, (_changes(), _findings(), _decisions()), title="What Trimtab did"),
             Band(8, (_attainment(windows_seconds), _coverage(), _ages()), title="Promise, and how much of it was seen"),
         ),
@@ -176,6 +177,34 @@ def _evictions() -> Any:
     )
     each = f"{_BY_QUEUE} (increase(trimtab_workload_evictions_total{OF_TENANT}[$__rate_interval]))"
     return series(told, Query(f"sum by (cluster, tenant, queue) ({each})", "{{queue}}"), steps_only=True)
+
+
+def _troubled() -> Any:
+    told = Told(
+        "GPUs in trouble",
+        "GPUs of gangs that hang, may hang or wait for one rank, and single GPUs that are sick, lost or throttled; one "
+        "may count twice. unjudged: gangs of which a needed signal is missing.",
+        Unit.GPUS,
+    )
+    each = f"max by (cluster, tenant, pool, gpu_trouble) (trimtab_tenant_troubled_gpus{OF_TENANT_POOL})"
+    return series(told, Query(f"sum by (cluster, tenant, gpu_trouble) ({each})", "{{gpu_trouble}}"), steps_only=True)
+
+
+def _devices() -> Any:
+    told = Told(
+        "Activity of its GPUs",
+        "Mean share of time in which its GPUs and slices worked, by node; only of those that it holds alone, from the "
+        "series of dcgm-exporter.",
+        Unit.RATIO,
+    )
+    expr = f"max by (cluster, tenant, node) (trimtab:tenant_activity_ratio{OF_TENANT})"
+    return series(told, Query(expr, "{{node}}"))
+
+
+def _power() -> Any:
+    told = Told("Power of its GPUs", "Drawn by the whole GPUs that it holds alone.", Unit.WATTS)
+    expr = f"sum by (cluster, tenant) (max by (cluster, tenant, node) (trimtab:tenant_power_watts{OF_TENANT}))"
+    return series(told, Query(expr, "power"))
 
 
 def _changed() -> str:

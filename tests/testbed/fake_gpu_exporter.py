@@ -2,6 +2,7 @@
 
 One process speaks for all nodes. Each pod that runs on a node gets as many of its devices as it asks for, and keeps
 them; how busy they are stands in the pod's annotation `testbed.trimtab.io/gpu-busy-ratio` (0-1, by default 0.95).
+A pod's annotation `testbed.trimtab.io/hangs` ("true") makes them spin and compute nothing.
 A node's annotation `testbed.trimtab.io/xid` ("3:79") gives device 3 the error 79, `testbed.trimtab.io/lost-gpus`
 ("5,6") hides the devices 5 and 6.
 """
@@ -26,6 +27,7 @@ from tests.testbed.cluster import GPU, PRODUCT_LABEL
 
 BUSY_RATIO = "testbed.trimtab.io/gpu-busy-ratio"
 XID = "testbed.trimtab.io/xid"
+HANGS = "testbed.trimtab.io/hangs"
 LOST = "testbed.trimtab.io/lost-gpus"
 _DEFAULT_BUSY_RATIO = 0.95
 
@@ -87,7 +89,8 @@ def _device(node: str, index: int, model: str, pod: Manifest | None, xid: int) -
     metadata = pod["metadata"]
     busy_ratio = float(metadata.get("annotations", {}).get(BUSY_RATIO, _DEFAULT_BUSY_RATIO))
     holder = Holder(metadata["namespace"], metadata["name"], pod["spec"]["containers"][0]["name"])
-    return GpuDevice(node, index, model, busy_ratio, holder, xid)
+    hangs = metadata.get("annotations", {}).get(HANGS) == "true"
+    return GpuDevice(node, index, model, busy_ratio, holder, xid, hangs)
 
 
 class _Page:

@@ -8,7 +8,10 @@ from typing import Final
 from collector.catalogue import accelerators as names
 from collector.catalogue.spelling import (
     CELSIUS_LIMIT,
+    HERTZ_LIMIT,
     MEBIBYTES_LIMIT,
+    MEGA,
+    MEGAHERTZ_LIMIT,
     MIB,
     MILLI,
     NANO,
@@ -68,6 +71,8 @@ DCGM: Final = Vocabulary(
         Spelling("DCGM_FI_DEV_FB_FREE", names.MEMORY_FREE, MIB, MEBIBYTES_LIMIT),
         Spelling("DCGM_FI_DEV_FB_RESERVED", names.MEMORY_RESERVED, MIB, MEBIBYTES_LIMIT),
         Spelling("DCGM_FI_DEV_POWER_USAGE", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
+        Spelling("DCGM_FI_DEV_POWER_MGMT_LIMIT", names.POWER_LIMIT, limit=WATTS_LIMIT, scope=_WHOLE),
+        Spelling("DCGM_FI_DEV_SM_CLOCK", names.CLOCK, MEGA, MEGAHERTZ_LIMIT, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", names.ENERGY, MILLI, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_GPU_TEMP", names.TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
         Spelling("DCGM_FI_DEV_MEMORY_TEMP", names.MEMORY_TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
@@ -123,6 +128,8 @@ NVIDIA_SMI: Final = Vocabulary(
         Spelling(f"{_SMI}power_draw_watts", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
         Spelling(f"{_SMI}power_draw_instant_watts", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
         Spelling(f"{_SMI}power_draw_average_watts", names.POWER, limit=WATTS_LIMIT, scope=_WHOLE),
+        Spelling(f"{_SMI}enforced_power_limit_watts", names.POWER_LIMIT, limit=WATTS_LIMIT, scope=_WHOLE),
+        Spelling(f"{_SMI}clocks_current_sm_clock_hz", names.CLOCK, limit=HERTZ_LIMIT, scope=_WHOLE),
         Spelling(f"{_SMI}energy_joules_total", names.ENERGY, scope=_WHOLE),
         Spelling(f"{_SMI}temperature_gpu", names.TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
         Spelling(f"{_SMI}temperature_memory", names.MEMORY_TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),

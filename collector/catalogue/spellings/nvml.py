@@ -7,6 +7,8 @@ from typing import Final
 from collector.catalogue import accelerators as names
 from collector.catalogue.spelling import (
     CELSIUS_LIMIT,
+    MEGA,
+    MEGAHERTZ_LIMIT,
     MILLI,
     NANO,
     PERCENT,
@@ -24,6 +26,12 @@ MEMORY_USED: Final = "nvmlDeviceGetMemoryInfo.used"
 MEMORY_FREE: Final = "nvmlDeviceGetMemoryInfo.free"
 MEMORY_RESERVED: Final = "nvmlDeviceGetMemoryInfo.reserved"
 POWER: Final = "nvmlDeviceGetPowerUsage"
+POWER_LIMIT: Final = "nvmlDeviceGetEnforcedPowerLimit"
+CLOCK: Final = "nvmlDeviceGetClockInfo.sm"
+ACTIVE: Final = "nvmlGpmMetricsGet.graphics"
+MULTIPROCESSOR: Final = "nvmlGpmMetricsGet.sm"
+TENSOR: Final = "nvmlGpmMetricsGet.any_tensor"
+MEMORY_ACTIVE: Final = "nvmlGpmMetricsGet.dram_bandwidth"
 ENERGY: Final = "nvmlDeviceGetTotalEnergyConsumption"
 TEMPERATURE: Final = "nvmlDeviceGetTemperature"
 REMAP_FAILED: Final = "nvmlDeviceGetRemappedRows.failure"
@@ -58,11 +66,17 @@ NVML: Final = Vocabulary(
     ),
     spellings=(
         Spelling(UTILIZATION, names.UTILIZATION, PERCENT, PERCENT_LIMIT),
+        Spelling(ACTIVE, names.ACTIVE, PERCENT, PERCENT_LIMIT),
+        Spelling(MULTIPROCESSOR, names.MULTIPROCESSOR, PERCENT, PERCENT_LIMIT),
+        Spelling(TENSOR, names.TENSOR, PERCENT, PERCENT_LIMIT),
+        Spelling(MEMORY_ACTIVE, names.MEMORY_ACTIVE, PERCENT, PERCENT_LIMIT),
         Spelling(MEMORY_TOTAL, names.MEMORY_TOTAL),
         Spelling(MEMORY_USED, names.MEMORY_USED),
         Spelling(MEMORY_FREE, names.MEMORY_FREE),
         Spelling(MEMORY_RESERVED, names.MEMORY_RESERVED),
         Spelling(POWER, names.POWER, MILLI, WATTS_LIMIT / MILLI, scope=_WHOLE),
+        Spelling(POWER_LIMIT, names.POWER_LIMIT, MILLI, WATTS_LIMIT / MILLI, scope=_WHOLE),
+        Spelling(CLOCK, names.CLOCK, MEGA, MEGAHERTZ_LIMIT, scope=_WHOLE),
         Spelling(ENERGY, names.ENERGY, MILLI, scope=_WHOLE),
         Spelling(TEMPERATURE, names.TEMPERATURE, limit=CELSIUS_LIMIT, scope=_WHOLE),
         Spelling(LOST, names.HEALTH, scope=_WHOLE, true_when=(0.0,)),

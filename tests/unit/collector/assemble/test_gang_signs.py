@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from collector.assemble.gang_signs import GangMemory, GangSigns, HeldDevice, sick_devices
+from collector.assemble.gang_signs import GangMemory, GangSigns, HeldDevice, Straggler, sick_devices
 from collector.model.reading import Known, Unknown
 from collector.model.snapshot import OtherCause, OtherKind
 
@@ -101,3 +101,28 @@ def test_an_error_of_the_device_is_a_cause_of_who_holds_it() -> None:
 
 def test_errors_of_programs_and_what_is_not_known_are_no_cause() -> None:
     assert sick_devices([held(31), held(13), held(0), held(None)]) == {}
+
+
+SLOW = Straggler("GPU 5 of node n0 clock", "GPU 5 of node n0 runs at 1200 MHz, the others at 1980", sick=True)
+WORKS = replace(HUNG, tensor_active_ratio=Known(0.4), stragglers=(SLOW,))
+
+
+def test_a_rank_that_is_far_for_ten_minutes_is_a_straggler_and_one_that_was_near_once_is_none() -> None:
+    memory, now = watched(WORKS, 600.0)
+    (found,) = memory.troubles(now)
+    assert (found.kind, found.tenant, found.gpus, found.seconds) == ("straggling", "vision", 16, 600.0)
+    assert found.cause == OtherCause(
+        OtherKind.GPU_HEALTH,
+        "vision/train waits for one rank: for 10m GPU 5 of node n0 runs at 1200 MHz, the others at 1980",
+    )
+    near = memory.advance([replace(WORKS, stragglers=())], now + 60)
+    assert list(near.advance([WORKS], now + 120).troubles(now + 120)) == []
+
+
+def test_gangs_that_can_not_be_told_are_counted_and_no_trouble() -> None:
+    memory, now = watched(replace(HUNG, tensor_active_ratio=SILENT), 1200.0)
+    assert ([one.title for one in memory.unjudged], list(memory.troubles(now))) == (["vision/train"], [])
+
+
+def test_traffic_of_the_gpus_memory_is_a_sign_of_life() -> None:
+    assert replace(HUNG, memory_active_ratio=Known(0.2)).spins == Known(False)

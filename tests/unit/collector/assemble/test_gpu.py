@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.assemble.gpu import IDLE_BELOW_RATIO, GpuMemory
-from collector.model.accelerator import GpuHolder, GpuReading
+from collector.assemble.gpu import IDLE_BELOW_RATIO, LOST_REMEMBERED_SECONDS, GpuMemory
+from collector.model.accelerator import LOST, GpuHolder, GpuReading, MigSlice
 from collector.model.reading import Known, Reading, Unknown
 from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import parse_exposition
@@ -149,3 +151,49 @@ def test_never_idle_when_any_reading_of_the_window_was_busy_and_memory_stays_sma
         assert isinstance(found, Known)
     (history,) = memory.histories.values()
     assert len(history.points) <= len(window) + 2
+
+
+def on_node(uuid: str, **more: Any) -> GpuReading:
+    return replace(reading(Known(0.9), uuid), **more)
+
+
+def test_a_device_that_its_node_no_longer_shows_is_lost_and_still_named_with_its_holder() -> None:
+    both = [on_node("GPU-1"), on_node("GPU-2")]
+    memory = GpuMemory(WINDOW).advance(both, NOW).advance(both[:1], NOW + 15)
+    assert [one.uuid for one in memory.latest(NOW + 15) if one.activity_ratio == Unknown(LOST)] == [], "once may be bad"
+    memory = memory.advance(both[:1], NOW + 45)
+    (gone,) = [one for one in memory.latest(NOW + 45) if one.uuid == "GPU-2"]
+    assert (gone.activity_ratio, gone.health, gone.holders) == (Unknown(LOST), Known(0.0), (HOLDER,))
+    judged = memory.readings(NOW + 45)
+    assert isinstance(judged, Known)
+    assert [one.health for one in judged.value if one.uuid == "GPU-2"] == [Known(0.0)]
+
+
+def test_a_lost_device_is_remembered_while_its_node_is_read_and_comes_back_as_it_is() -> None:
+    both = [on_node("GPU-1"), on_node("GPU-2")]
+    memory = GpuMemory(WINDOW).advance(both, NOW)
+    for seconds in range(60, 1200, 60):
+        memory = memory.advance(both[:1], NOW + seconds)
+    assert {one.uuid for one in memory.latest(NOW + 1140)} == {"GPU-1", "GPU-2"}
+    assert memory.latest(NOW + 1140 + 151) == (), "with the whole node gone nobody says that its devices are"
+    back = memory.advance(both, NOW + 1200)
+    assert all(one.activity_ratio == Known(0.9) for one in back.latest(NOW + 1200))
+    later = memory.advance(both[:1], NOW + LOST_REMEMBERED_SECONDS + 61)
+    assert {one.uuid for one in later.latest(NOW + LOST_REMEMBERED_SECONDS + 61)} == {"GPU-1"}
+
+
+def test_a_slice_that_is_gone_was_cut_otherwise_and_is_not_lost() -> None:
+    part = replace(on_node("GPU-1"), mig=MigSlice("1g.10gb", "7"))
+    memory = GpuMemory(WINDOW).advance([on_node("GPU-1"), part], NOW)
+    for seconds in (30, 60, 90):
+        memory = memory.advance([on_node("GPU-1")], NOW + seconds)
+    assert all(one.activity_ratio != Unknown(LOST) for one in memory.latest(NOW + 90))
+
+
+def test_throttling_is_the_growth_of_its_counter_and_unknown_when_it_began_anew() -> None:
+    memory = GpuMemory(WINDOW)
+    for seconds, counter in ((0, 100.0), (15, 103.0), (30, 106.0), (60, 112.0)):
+        memory = memory.advance([on_node("GPU-1", throttled_seconds=Known(counter))], NOW + seconds)
+    assert memory.latest(NOW + 60)[0].throttle_ratio == Known(0.2)
+    anew = memory.advance([on_node("GPU-1", throttled_seconds=Known(1.0))], NOW + 75)
+    assert isinstance(anew.latest(NOW + 75)[0].throttle_ratio, Unknown)

@@ -20,7 +20,12 @@ from collector.model.objects import (
     Pod,
     PodSet,
 )
+from collector.model.reading import Known
 from collector.model.tenancy import Members, Site
+from collector.parse.accelerator_readings import gpu_readings
+from collector.parse.exposition import parse_exposition
+from tests.builders import agreed, site_of
+from tests.pictures import PictureMaker
 from tests.unit.collector.exporter.published import NOW, SITE, scraped
 
 GPU = "nvidia.com/gpu"
@@ -143,3 +148,39 @@ def test_who_holds_what_is_published_also_by_whom_no_tenant_owns() -> None:
     assert found["trimtab_tenant_unjudged_gpus"]["c1", "vision", "h100"] == 2
     assert found["trimtab_pool_capacity_gpus"]["c1", "h100"] == 8
     assert found["trimtab_pool_free_gpus"]["c1", "h100"] == 4
+
+
+def test_a_gang_that_spins_for_ten_minutes_is_exported_as_hung_and_until_it_ends() -> None:
+    maker = PictureMaker()
+    maker.node("n0")
+    maker.tenant("vision", floor=16)
+    maker.running("vision", "train", ("n0",))
+    site = site_of(agreed("vision", 16))
+    gpus = [f'gpu="{n}",UUID="GPU-{n}",modelName="NVIDIA H100",Hostname="n0"' for n in range(8)]
+    owned = [f'{{{gpu},namespace="vision",pod="train-0",container="c"}}' for gpu in gpus]
+    values = {"DCGM_FI_DEV_GPU_UTIL": 100, "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE": 0, "DCGM_FI_DEV_POWER_USAGE": 140}
+    text = "\n".join(f"{name}{labels} {value}" for name, value in values.items() for labels in owned)
+    readings = gpu_readings(parse_exposition(text))
+    pictures = Pictures(maker.picture())
+    made = ClusterRole(
+        pictures,
+        lambda _: Devices(Known(readings), 600.0, readings),
+        Health(),
+        pictures.clock,
+        WaitClocks(),
+        Published("test"),
+    )
+    hung = ("test", "vision", "h100", "hung")
+    for _ in range(10):
+        found = scraped(made.tick(site), pictures.now)
+        assert found["trimtab_tenant_troubled_gpus"][hung] == 0
+        pictures.now += 60
+    found = scraped(made.tick(site), pictures.now)
+    assert found["trimtab_tenant_troubled_gpus"][hung] == 8
+    assert found["trimtab_tenant_troubled_workloads"][hung] == 1
+    assert found["trimtab_tenant_trouble_seconds"][hung] == 600
+    empty = PictureMaker()
+    empty.node("n0")
+    empty.tenant("vision", floor=16)
+    pictures.shown = empty.picture()
+    assert scraped(made.tick(site), pictures.now)["trimtab_tenant_troubled_gpus"][hung] == 0

@@ -53,6 +53,11 @@ def test_a_device_is_read_in_units_that_names_tell() -> None:
         f"{POWER}{labels} 650.5",
         f"DCGM_FI_DEV_GPU_TEMP{labels} 61",
         f"{XID}{labels} 79",
+        f"DCGM_FI_PROF_DRAM_ACTIVE{labels} 0.25",
+        f"DCGM_FI_DEV_SM_CLOCK{labels} 1980",
+        f"DCGM_FI_DEV_THERMAL_VIOLATION{labels} 3e9",
+        f"DCGM_FI_DEV_RELIABILITY_VIOLATION{labels} 5e8",
+        f"DCGM_FI_DEV_POWER_VIOLATION{labels} 9e9",
     )
     assert reading == GpuReading(
         uuid="GPU-a",
@@ -71,7 +76,14 @@ def test_a_device_is_read_in_units_that_names_tell() -> None:
         last_xid_code=Known(79),
         vendor="nvidia",
         health=Known(0.0),
+        tensor_active_ratio=Unknown("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE is not exported"),
+        memory_active_ratio=Known(0.25),
+        power_limit_watts=Unknown("DCGM_FI_DEV_POWER_MGMT_LIMIT is not exported"),
+        clock_hertz=Known(1.98e9),
+        throttled_seconds=Known(3.5),
+        throttle_ratio=reading.throttle_ratio,
     )
+    assert isinstance(reading.throttle_ratio, Unknown), "it takes two readings"
     assert reading.attribution == "exclusive"
 
 

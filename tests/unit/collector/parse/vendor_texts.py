@@ -18,7 +18,7 @@ DCGM_FI_DEV_POWER_USAGE{gpu="0",UUID="GPU-a",device="nvidia0",modelName="NVIDIA 
 DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="0",UUID="GPU-a",device="nvidia0",modelName="NVIDIA H100",Hostname="n1",container="main",namespace="vision",pod="train-0"} 5000
 DCGM_FI_DEV_POWER_VIOLATION{gpu="0",UUID="GPU-a",device="nvidia0",modelName="NVIDIA H100",Hostname="n1",container="main",namespace="vision",pod="train-0"} 3000000000
 DCGM_FI_DEV_XID_ERRORS{gpu="0",UUID="GPU-a",device="nvidia0",modelName="NVIDIA H100",Hostname="n1",container="main",namespace="vision",pod="train-0"} 31
-DCGM_FI_DEV_SM_CLOCK{gpu="0",UUID="GPU-a",device="nvidia0",modelName="NVIDIA H100",Hostname="n1",container="main",namespace="vision",pod="train-0"} 1980
+DCGM_FI_DEV_MEM_CLOCK{gpu="0",UUID="GPU-a",device="nvidia0",modelName="NVIDIA H100",Hostname="n1",container="main",namespace="vision",pod="train-0"} 1980
 DCGM_FI_DEV_GPU_TEMP 40
 DCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-a",device="nvidia0",mod"""
 

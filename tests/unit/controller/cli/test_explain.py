@@ -11,6 +11,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from collector.accounting.schema.rows import State, Transition
+from collector.assemble.gpu_ledger import Devices
+from collector.model.accelerator import GpuHolder, GpuReading
+from collector.model.reading import Known, Reading, Unknown
 from collector.model.snapshot import Work
 from collector.model.tenancy import Tenant
 from collector.sources.errors import Forbidden, NotFound
@@ -19,6 +22,7 @@ from controller.api.errors import InputError
 from controller.cli.explain_facts import WorkFacts, tenant_facts, work_facts
 from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
 from controller.cli.main import run
+from controller.cli.records import work_facts_record
 from controller.cli.subjects import subject
 from controller.cli.view import View
 from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
@@ -237,3 +241,48 @@ def test_what_happened_to_a_workload_is_told_where_a_history_is_kept() -> None:
     assert "evicted 8 ≥ 2m 5s vision/eval by nlp Preempted; at some time after 2025-06-15" in told
     assert "2 changes before it were not seen" in told
     assert "What happened to it" not in _text(work_screen(_facts(_view(), "vision/eval"), _view()))
+
+
+def _hung(tensor: Reading[float]) -> Devices:
+    readings = [
+        GpuReading(
+            uuid=f"GPU-{index}",
+            index=str(index),
+            node="n3",
+            model="NVIDIA H100 80GB HBM3",
+            mig=None,
+            partitioned=False,
+            holders=(GpuHolder("vision", "segment-0", "main"),),
+            activity_ratio=Known(1.0),
+            utilization_ratio=Known(1.0),
+            memory_used_bytes=Known(6e10),
+            memory_total_bytes=Known(8e10),
+            power_watts=Known(140.0),
+            temperature_celsius=Known(40.0),
+            last_xid_code=Known(0),
+            tensor_active_ratio=tensor,
+        )
+        for index in range(8)
+    ]
+    return Devices(Known(tuple(readings)), 600.0, tuple(readings))
+
+
+def test_a_gang_that_hangs_is_told_of_the_work_and_of_its_tenant() -> None:
+    view = view_of_picture(starving_site().picture(), _hung(Known(0.0)))
+    sentence = "vision/segment hangs: for 10m its 8 GPUs seem busy, and compute and exchange nothing"
+    facts = _facts(view, "vision/segment")
+    assert (facts.troubles, facts.not_judged) == ((sentence,), "")
+    assert f"What is wrong with its GPUs · {sentence}." in _text(work_screen(facts, view))
+    assert work_facts_record(facts, view)["troubles"] == [sentence]
+    tenant = tenant_facts(view, next(one for one in view.site.tenants if one.name == "vision"))
+    assert tenant.troubles == (sentence,)
+    assert sentence in _text(tenant_screen(tenant, view))
+
+
+def test_where_a_sign_is_missing_it_is_said_that_nobody_knows_whether_it_hangs() -> None:
+    view = view_of_picture(starving_site().picture(), _hung(Unknown("tensor activity is not exported")))
+    facts = _facts(view, "vision/segment")
+    assert (facts.troubles, facts.not_judged) == ((), "tensor activity is not exported")
+    assert "Whether it hangs is not known tensor activity is not exported" in _text(work_screen(facts, view))
+    blind = view_of_picture(starving_site().picture())
+    assert work_facts_record(_facts(blind, "vision/segment"), blind)["troubles"] is None

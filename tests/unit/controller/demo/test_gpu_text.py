@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.demo.gpu_text import GpuDevice, Holder, exposition_text
@@ -23,6 +25,8 @@ def test_every_family_has_one_sample_per_device() -> None:
             "DCGM_FI_DEV_POWER_USAGE",
             "DCGM_FI_DEV_GPU_UTIL",
             "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+            "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
+            "DCGM_FI_PROF_DRAM_ACTIVE",
             "DCGM_FI_DEV_FB_FREE",
             "DCGM_FI_DEV_FB_USED",
             "DCGM_FI_DEV_FB_RESERVED",
@@ -55,3 +59,9 @@ def test_the_identity_of_a_device_stays_and_is_its_own() -> None:
 
 def test_without_devices_the_page_is_empty() -> None:
     assert exposition_text([]) == ""
+
+
+def test_a_device_that_hangs_is_busy_and_does_nothing() -> None:
+    found = {name: rows[0][1] for name, rows in samples(replace(HELD, hangs=True)).items()}
+    assert (found["DCGM_FI_DEV_GPU_UTIL"], found["DCGM_FI_PROF_PIPE_TENSOR_ACTIVE"]) == (100.0, 0.0)
+    assert found["DCGM_FI_DEV_POWER_USAGE"] < 350.0

@@ -69,6 +69,18 @@ def test_such_a_cause_is_found_also_where_nobody_lacks_gpus() -> None:
     assert troubles[1].sentence == "nlp: storage is slow. OSD 3 is slow."
 
 
+def test_a_straggler_is_told_and_holds_nothing_back() -> None:
+    world = starving_world()
+    slow = OtherCause(OtherKind.WORKLOAD, "1 gang waits for one rank")
+    world.evidence = Evidence(slowed={"vision": (slow,)})
+    findings = found(world)
+    assert [(one.tenant, one.kind, one.cause) for one in findings] == [
+        ("vision", WaitingName.STARVED, Cause.SCHEDULING),
+        ("vision", Trouble.STRAGGLING, Cause.WORKLOAD),
+    ]
+    assert findings[1].sentence == "vision: single GPUs hold its work back. 1 gang waits for one rank."
+
+
 def test_what_can_not_be_ruled_out_is_told_and_changes_no_cause() -> None:
     world = starving_world()
     world.evidence = Evidence(not_ruled_out={OtherKind.RDMA: "no probe answered"})

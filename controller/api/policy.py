@@ -64,7 +64,7 @@ class Lending:
 
     reserve: int = 0
     """GPUs of a tenant's float that stay with it beyond what it uses."""
-    least: int = 8
+    least: int = 12
     """Less than so many GPUs are not worth a change."""
 
 

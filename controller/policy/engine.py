@@ -107,7 +107,7 @@ def _kept_up(
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
         ledger = ledger if kept == change else ledger.with_change(kept)
     if not snapshot.blind:
-        ledger = lending.followed(snapshot, lending.recalled(snapshot, ledger, places), places)
+        ledger = lending.followed(snapshot, lending.recalled(snapshot, ledger, places))
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 
 

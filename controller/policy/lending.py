@@ -59,9 +59,17 @@ class _Recall:
         mine = [one for one in self.ledger.active if one.lends and _of(one, state) and one.given == one.amount > 0]
         return sorted(mine, key=lambda one: (-one.created_at, one.id))
 
+    def lent(self, pool: str) -> int:
+        """What the shared part still holds, less what is on its way back."""
+        shared = next((one for one in self.places.values() if one.pool == pool and one.tenant is None), None)
+        if shared is None:
+            return 0
+        pending = sum(one.given - one.amount for one in self.ledger.active if one.lends and one.pool == pool)
+        return max(0, level(shared, self.ledger.active) - pending)
+
     def back(self, state: TenantPool, wanted: int) -> int:
         """Give a lender so many of its own GPUs back, as far as they are there; how many that were."""
-        wanted = left = min(wanted, _still_lent(state.pool, self.ledger, self.places))
+        wanted = left = min(wanted, self.lent(state.pool))
         for loan in self.loans(state):
             some = min(left, loan.amount)
             if some > 0:
@@ -84,7 +92,33 @@ def recalled(snapshot: Snapshot, ledger: Ledger, places: Mapping[TargetKey, Targ
         lack = _lack(state, ledger, state.entitlement.guarantee + state.entitlement.floating)
         if lack > 0:
             recall.back(state, lack)
+        if lack <= 0 or state.needed > state.entitlement.guarantee + state.entitlement.floating:
+            _for_a_burst(recall, state, ranks)
     return recall.ledger
+
+
+def _for_a_burst(recall: _Recall, state: TenantPool, ranks: Mapping[str, int]) -> None:
+    """Call back what lower tiers do not need of their loans, so that it can be given to who is late beyond its own."""
+    burst = state.entitlement.burst_gpus
+    most = burst if state.entitlement.ceiling is None else min(burst, state.entitlement.ceiling)
+    lack = _lack(state, recall.ledger, most)
+    rank = ranks.get(state.tier, 0)
+    lower = [
+        one
+        for one in recall.snapshot.tenants
+        if one.pool == state.pool and ranks.get(one.tier, 0) < rank and not one.opted_out
+    ]
+    lack -= sum(home(one) for one in lower)
+    for lender in sorted(lower, key=lambda one: (ranks.get(one.tier, 0), one.needed, one.tenant)):
+        if lack <= 0:
+            return
+        spare = lender.entitlement.guarantee + lender.entitlement.floating - lender.needed
+        lack -= recall.back(lender, min(lack, max(0, spare)))
+
+
+def home(state: TenantPool) -> int:
+    """GPUs of a float that are not lent now and that its tenant neither uses nor waits for."""
+    return max(0, state.entitled_now.value - state.needed) if isinstance(state.entitled_now, Known) else 0
 
 
 def _lack(state: TenantPool, ledger: Ledger, most: int) -> int:
@@ -105,16 +139,7 @@ def renewed(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     return replace(change, expires_at=snapshot.taken_at + policy.revert.ttl_seconds)
 
 
-def _still_lent(pool: str, ledger: Ledger, places: Mapping[TargetKey, Target]) -> int:
-    """What the shared part holds by the ledger, less what is on its way back: who starved was given of it, too."""
-    shared = next((one for one in places.values() if one.pool == pool and one.tenant is None), None)
-    if shared is None:
-        return 0
-    pending = sum(one.given - one.amount for one in ledger.active if one.lends and one.pool == pool)
-    return max(0, level(shared, ledger.active) - pending)
-
-
-def followed(snapshot: Snapshot, ledger: Ledger, places: Mapping[TargetKey, Target]) -> Ledger:
+def followed(snapshot: Snapshot, ledger: Ledger) -> Ledger:
     """Loans that have ended keep no more than what is in use of them; those that go on are used first."""
     for pool in sorted({one.pool for one in ledger.active if one.lends and one.stage is Stage.RETURNING}):
         inside = [one for one in ledger.active if one.lends and one.pool == pool]
@@ -124,7 +149,6 @@ def followed(snapshot: Snapshot, ledger: Ledger, places: Mapping[TargetKey, Targ
                 continue
             stays = 0 if loan.hard else min(loan.amount, loan.given_written, max(0, left))
             left -= stays
-            stays = max(stays, loan.amount - _still_lent(pool, ledger, places))
             if stays != loan.amount:
                 ledger = ledger.with_change(replace(loan, amount=stays))
     return ledger

@@ -63,9 +63,6 @@ def available(targets: Iterable[Target], changes: Sequence[Change]) -> tuple[Tar
         intended = level(target, changes)
         if target.limit is not None:
             return max(held, intended)
-        if target.tenant is None:  # what is lent to all may be given to who starves, but not what is on its way back
-            coming = sum(max(0, one.given - one.amount) for one in changes if one.lends and one.pool == target.pool)
-            return max(0, min(held, intended) - coming)
         given = sum(
             one.given for one in changes if one.active and (one.destination, one.pool) == (target.name, target.pool)
         )
@@ -127,7 +124,7 @@ def advanced(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     """
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))
-    if change.stage is Stage.RETURNING or change.given > change.amount:
+    if change.stage is Stage.RETURNING or change.taken > change.amount:
         return _backward(change, destination, changes)
     if change.stage is Stage.ENDED or change.given == change.amount:
         return change

@@ -39,7 +39,7 @@ def _floats(finding: Finding, view: View) -> Sequence[tuple[Target, int]]:
 
 
 def _yields(lender: TenantPool, finding: Finding, view: View) -> bool:
-    """Whether its float goes first: it is of the lowest tier, and who is late of the highest. It keeps its guarantee."""
+    """Whether its float goes first: it is of the lowest tier, and who is late of the highest. Its guarantee stays."""
     ranks = {tier.name: tier.rank for tier in view.snapshot.site.tiers}
     late = view.states.get((finding.tenant, finding.pool))
     if late is None:

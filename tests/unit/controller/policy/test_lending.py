@@ -17,7 +17,7 @@ LENDS = Policy(mode=Mode.ENFORCE, budgets=Budgets(changes_per_day=96, tenants_pe
 
 def quiet() -> World:
     """vision uses its guarantee alone, nlp all it has and more waits, ads its own."""
-    world = World(agreed("vision", 8, 16), agreed("nlp", 8, 8), agreed("ads", 8), shared=0, nodes=6)
+    world = World(agreed("vision", 8, 24), agreed("nlp", 8, 8), agreed("ads", 8), shared=0, nodes=7)
     world.runs("vision", "web", "n0", ago=2 * HOUR)
     world.runs("nlp", "old", "n1", "n2", ago=2 * HOUR)
     world.runs("ads", "own", "n3", ago=2 * HOUR)
@@ -46,10 +46,10 @@ def test_what_stands_idle_of_a_float_is_lent_to_everybody() -> None:
     _, steers = lent()
     (loan,) = steers.ledger.changes
     assert (loan.tenant, loan.source, loan.destination) == ("vision", "trimtab-vision", "trimtab-shared")
-    assert (loan.amount, loan.lends, loan.verdict, loan.stage) == (8, True, Verdict.HELPED, Stage.KEPT)
-    assert levels(steers) == {"trimtab-vision": 8, "trimtab-shared": 8}
+    assert (loan.amount, loan.lends, loan.verdict, loan.stage) == (16, True, Verdict.HELPED, Stage.KEPT)
+    assert levels(steers) == {"trimtab-vision": 8, "trimtab-shared": 16}
     assert loan.reason == (
-        "vision does not use 8 GPUs of its float in pool h100. Move 8 GPUs from trimtab-vision to trimtab-shared: "
+        "vision does not use 16 GPUs of its float in pool h100. Move 16 GPUs from trimtab-vision to trimtab-shared: "
         "lent to everybody until vision is late."
     )
 
@@ -60,8 +60,8 @@ def test_a_late_lender_gets_back_what_it_lacks_and_no_more() -> None:
     world.submits("vision", "more", ago=HOUR)
     steers.ticks(1)
     (loan,) = [one for one in steers.ledger.changes if one.lends]
-    assert (loan.amount, loan.given, loan.recalled_at is not None) == (0, 0, True)
-    assert levels(steers) == {"trimtab-vision": 16, "trimtab-shared": 0}
+    assert (loan.amount, loan.given, loan.recalled_at is not None) == (8, 8, True)
+    assert levels(steers) == {"trimtab-vision": 16, "trimtab-shared": 8}
 
 
 def test_what_came_back_is_not_lent_again_at_once() -> None:
@@ -73,7 +73,7 @@ def test_what_came_back_is_not_lent_again_at_once() -> None:
 
 
 def test_little_is_not_worth_a_change() -> None:
-    steers = Steering(quiet(), replace(LENDS, lending=Lending(least=9)))
+    steers = Steering(quiet(), replace(LENDS, lending=Lending(least=17)))
     steers.ticks(4)
     assert steers.ledger.changes == ()
 
@@ -81,7 +81,7 @@ def test_little_is_not_worth_a_change() -> None:
 def test_a_reserve_stays() -> None:
     steers = Steering(quiet(), replace(LENDS, lending=Lending(reserve=3, least=1)))
     steers.ticks(3)
-    assert [one.amount for one in steers.ledger.changes] == [5]
+    assert [one.amount for one in steers.ledger.changes] == [13]
 
 
 def test_a_loan_that_ends_keeps_what_is_in_use_of_it() -> None:
@@ -101,7 +101,7 @@ def test_a_loan_goes_on_while_its_lender_does_without_it() -> None:
     world.passes(loan.expires_at - world.now + 1)
     steers.tick()
     (after,) = steers.ledger.changes
-    assert (after.id, after.stage, after.amount) == (loan.id, Stage.KEPT, 8)
+    assert (after.id, after.stage, after.amount) == (loan.id, Stage.KEPT, 16)
     assert after.expires_at == world.now + LENDS.revert.ttl_seconds
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from controller.evaluate.folder import TraceFolder
-from controller.evaluate.philly import BEGIN, load_philly
+from controller.evaluate.philly import BEGIN, END, load_philly
 from controller.evaluate.recipe import Goal, Outcome, Recipe, Run, SeedResult, Sense, Tell
 from controller.evaluate.score import SHIPPED
 from controller.evaluate.steered_trace import SteeredTrace, Steering
@@ -17,8 +17,8 @@ from controller.simulate.fifo import fifo_starts
 _CAPACITY_RATIO: Final = 0.25
 """The stress point: half of all jobs wait, and lent GPUs are reclaimed thousands of times."""
 _ROUNDS: Final = 3
-CONTROLLED_SECONDS: Final = 7 * 86400.0
-"""What is decided every minute is measured on the first week alone, and until its last job has ended."""
+CONTROLLED_SECONDS: Final = END - BEGIN
+"""What is submitted within this time from the beginning is decided on every minute, until its last job has ended."""
 
 
 def _load(folder: TraceFolder) -> Run:

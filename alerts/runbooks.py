@@ -87,7 +87,7 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         diagnosis=(
             "`trimtab_storage_osd_commit_latency_seconds`: an OSD far above its peers has a slow disk.",
             "`trimtab_storage_slow_operations` names who waits: often the healthy primary of a slow replica.",
-            "No OSD stands out: look at the network between OSDs, and at recovery.",
+            "No OSD stands out: look at the network between OSDs, and at recovery: `trimtab_storage_disturbance > 0`.",
             "Who does most of the I/O? `trimtab_storage_write_operations_per_second` by tenant.",
         ),
         mitigation=(
@@ -110,6 +110,45 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
         mitigation=(
             "Restart or mark down the OSD that hangs (`ceph osd down osd.N`): its peers go on without it.",
             "Do not evict the tenant's pods: they can not end before their I/O does.",
+        ),
+    ),
+    "TrimtabCephDisturbed": Runbook(
+        meaning=(
+            "Something in Ceph does not get on, though its own SLOW_OPS may be silent: they count what takes longer "
+            "than 30 s. The hint says what, and how far it reaches: an OSD, a host, the cluster. `stall`: operations "
+            "at these OSDs have not ended for 10 s; `awaited`: others wait for this one; `silent`: counts as up and "
+            "reports nothing; `paused`: a flag stops all clients; `full`: writes are refused; `slow-store`: an OSD's "
+            "store waited for its disk for seconds."
+        ),
+        impact="Whoever has data there waits. A stalled OSD completes nothing, so that no latency shows it.",
+        diagnosis=(
+            "`trimtab_storage_disturbance > 0`: everything that goes on, with scope; recovery and scrub are told too.",
+            "`trimtab_storage_osd_longest_stall_seconds`: who waited, and for how long.",
+            "`trimtab_storage_osd_commit_latency_seconds`: whose own disk is slow.",
+            "With --ceph-admin `trimtab_storage_osd_awaited_operations` names the OSD that others wait for.",
+        ),
+        mitigation=(
+            "One OSD: look at its disk, then `ceph osd down osd.N` or `ceph osd out osd.N`.",
+            "One host: its network, its controller, its memory. The cluster: its network, a flag, recovery.",
+            "Recovery that starves clients: a lower `osd_max_backfills`, or the profile high_client_ops of mclock.",
+        ),
+    ),
+    "TrimtabFabricSuspect": Runbook(
+        meaning=(
+            "Links between NICs take longer than is usual for them, twice in a row, and this is what they have in "
+            "common: a host that is slow with itself, a NIC with nearly all of its links slow, a switch that several "
+            "NICs of several nodes agree on, or a link that neither end explains."
+        ),
+        impact="Gangs with a pod behind it wait for it at every step.",
+        diagnosis=(
+            "`trimtab probe list`: all slow links, and what is usual; `trimtab probe run NODE NODE`: once more.",
+            "host: it is busy, or its processors are throttled. No network lies between a NIC and itself.",
+            "nic: its cable, optics and port; `trimtab_rdma_port_trouble_events_per_second` of that port.",
+            "switch: its queues and uplinks. link: the path between two switches.",
+        ),
+        mitigation=(
+            "Drain the node behind a bad NIC; what is probed there afterwards disturbs nobody.",
+            "A host that is busy with other work: lower `fullLoad`, or give the probes a core.",
         ),
     ),
     "TrimtabFabricSlow": Runbook(

@@ -24,6 +24,7 @@ class Unit(StrEnum):
     RATIO = "percentunit"
     WATTS = "watt"
     COUNT = "short"
+    OPERATIONS_PER_SECOND = "ops"
     YES_NO = "bool_yes_no"
 
 

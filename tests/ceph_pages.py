@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from collector.model.reading import Known, Reading
-from collector.parse.ceph import CEPH_NAMES, CephScrape, ceph_scrape
+from collector.parse.ceph import CephScrape, ceph_scrape
+from collector.parse.ceph_names import CEPH_NAMES
 from collector.parse.exposition import parse_exposition
 
 T = TypeVar("T")

@@ -56,7 +56,7 @@ def _rule(alert: Alert) -> str:
     labels = ", ".join(f"`{name}={value}`" for name, value in alert.labels.items())
     head = (
         f"Rule{f' ({labels})' if labels else ''}: severity `{alert.severity}`, signal `{alert.signal}`, "
-        f"after {promql_duration(alert.for_seconds)}."
+        f"{f'after {promql_duration(alert.for_seconds)}' if alert.for_seconds else 'at once'}."
     )
     return f"{head}\n\n```promql\n{alert.expr}\n```"
 

@@ -54,7 +54,7 @@ def _alert(alert: Alert) -> dict[str, Any]:
     return {
         "alert": alert.name,
         "expr": alert.expr,
-        "for": promql_duration(alert.for_seconds),
+        **({"for": promql_duration(alert.for_seconds)} if alert.for_seconds else {}),
         **bridge,
         "labels": {"severity": alert.severity.value, SIGNAL_LABEL: alert.signal.value, **alert.labels},
         "annotations": {

@@ -1,4 +1,4 @@
-"""The alert for a slow network between the nodes of running gangs: RDMA, and no quota, is the cause. Pure."""
+"""Alerts for a slow network between nodes: of running gangs, whose cause is no quota then, and of NICs. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,30 @@ from alerts.rules.model import Alert, Severity, SignalKind
 from alerts.rules.timing import MINUTE, Timing
 
 _RATIO: Final = "trimtab_tenant_rdma_latency_ratio"
+_SUSPECT: Final = "trimtab_rdma_suspect_ratio"
+_LOOKS: Final = 5 * MINUTE
+"""The probes of all nodes are gathered once a minute."""
+
+
+def fabric_alerts(timing: Timing) -> tuple[Alert, ...]:
+    """The same for every site: without probes none can fire."""
+    return (fabric_slow(timing), fabric_suspect(timing))
+
+
+def fabric_suspect(timing: Timing) -> Alert:
+    """What the slow links of all nodes point at; each stands for two slow probes of each of its links already."""
+    return Alert(
+        name="TrimtabFabricSuspect",
+        expr=f"max by (cluster, suspect_kind, suspect) (last_over_time({_SUSPECT}[{timing.text(_LOOKS)}])) > 1",
+        for_seconds=timing.seconds(10 * MINUTE),
+        keep_firing_for_seconds=timing.seconds(10 * MINUTE),
+        severity=Severity.WARNING,
+        signal=SignalKind.FABRIC_SLOW,
+        summary="Slow RDMA links point at {{ $labels.suspect_kind }} {{ $labels.suspect }}",
+        description='The worst of its links takes {{ $value | printf "%.1f" }} times what is usual for it.',
+        hint_query='topk(1, max by (cluster, source, destination) (trimtab_rdma_link_ratio{cluster="{cluster}"}))',
+        hint_text="The worst link of the cluster is {{ .Labels.source }} to {{ .Labels.destination }}.",
+    )
 
 
 def fabric_slow(timing: Timing) -> Alert:

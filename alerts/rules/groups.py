@@ -6,12 +6,12 @@ from itertools import chain
 
 from alerts.rules.attainment import minute_rules, window_rules
 from alerts.rules.devices import device_rules
-from alerts.rules.fabric import fabric_slow
+from alerts.rules.fabric import fabric_alerts
 from alerts.rules.gangs import gang_alerts
 from alerts.rules.health import health_alerts
 from alerts.rules.model import RuleGroup
 from alerts.rules.objectives import BURNS, budget_rules, burn_alerts, objective_windows
-from alerts.rules.storage import storage_alerts
+from alerts.rules.storage import storage_alerts, storage_rules
 from alerts.rules.timing import DAY, Timing
 from collector.model.tenancy import Site
 
@@ -45,9 +45,10 @@ def rule_groups(site: Site | None = None, time_scale: float = 1.0) -> tuple[Rule
         ),
         RuleGroup("trimtab-devices", timing.minute_seconds, device_rules()),
         RuleGroup("trimtab-objectives", look, (*budget_rules(site), *burn_alerts(timing, objectives))),
+        RuleGroup("trimtab-storage", timing.minute_seconds, storage_rules(timing)),
         RuleGroup(
             "trimtab-health",
             look,
-            (*health_alerts(timing), *storage_alerts(timing), fabric_slow(timing), *gang_alerts(timing)),
+            (*health_alerts(timing), *storage_alerts(timing), *fabric_alerts(timing), *gang_alerts(timing)),
         ),
     )

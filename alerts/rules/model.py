@@ -51,6 +51,7 @@ class Alert:
     name: str
     expr: str
     for_seconds: float
+    """0: at once, for what the collector has made sure of itself."""
     severity: Severity
     signal: SignalKind
     summary: str

@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from collector.assemble.capacity import pool_state
 from collector.assemble.clocks import WaitClocks
+from collector.assemble.deadlines import deadline_classes
 from collector.assemble.gangs import Seen
+from collector.assemble.runs import run_records
 from collector.assemble.strays import strays
 from collector.assemble.tenant_pools import reserved_gpus, tenant_pools
 from collector.assemble.waiting import Doors, ineligible_reason, named, naming_context
@@ -66,7 +68,11 @@ def assemble_seen(
         else work
         for work in works
     )
-    tenants = tenant_pools(picture, site, owners, works, evidence)
+    records = run_records(seen, now)
+    tenants = tuple(
+        replace(state, ran=records.get((state.tenant, state.pool), state.ran))
+        for state in tenant_pools(picture, site, owners, works, evidence)
+    )
     context = naming_context(picture, pools, tenants, now)
     works = tuple(named(work, context) for work in works)
     snapshot = Snapshot(
@@ -81,6 +87,7 @@ def assemble_seen(
         strays=strays(picture, site, owners, pools, now),
         share_queues=tuple(queue for _, queue in sorted(picture.share_queues.items())),
         blind=_blind(picture),
+        deadline_classes=deadline_classes(picture.workload_priority_classes.values()),
     )
     return snapshot, advanced, seen
 

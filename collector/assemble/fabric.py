@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from collector.model.fabric import QUANTILES, Edge, EdgeProbe
-from collector.model.reading import Known, Reading, Unknown, fresh
+from collector.model.reading import Known, Reading, Unknown, fresh, mapped
 from collector.model.snapshot import Snapshot, Work, WorkPhase
 from collector.model.tenancy import Objective, ObjectiveKind
 
@@ -31,6 +31,8 @@ class Usual:
 
     values: tuple[float, ...] = ()
     slow_in_a_row: int = 0
+    most: int = REMEMBERED_PROBES
+    """How many are remembered."""
 
     @property
     def baseline(self) -> Reading[float]:
@@ -39,13 +41,21 @@ class Usual:
             return Unknown(f"{len(self.values)} of the {LEAST_PROBES} probes that make a baseline")
         return Known(median(self.values))
 
+    @property
+    def spread(self) -> Reading[float]:
+        """The median of their distances from the baseline."""
+        baseline = self.baseline
+        return mapped(baseline, lambda middle: median(abs(value - middle) for value in self.values))
+
     def advance(self, latency_seconds: float) -> Usual:
         """With one more probe."""
         baseline = self.baseline
         if isinstance(baseline, Known) and latency_seconds > USUAL_BELOW_FACTOR * baseline.value:
             count = self.slow_in_a_row + 1
-            return replace(self, slow_in_a_row=count) if count < REMEMBERED_PROBES else Usual((latency_seconds,))
-        return Usual((*self.values, latency_seconds)[-REMEMBERED_PROBES:])
+            return (
+                replace(self, slow_in_a_row=count) if count < self.most else Usual((latency_seconds,), most=self.most)
+            )
+        return Usual((*self.values, latency_seconds)[-self.most :], most=self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +146,8 @@ class EdgeVerdict:
     edge: Edge
     ratio: Reading[float]
     """Lasting latency by the limit: above 1 the objective is missed."""
+    is_new: bool = False
+    """Whether the edge was probed too seldom to be judged: then nothing rules the network out."""
 
 
 def edge_verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> tuple[EdgeVerdict, ...]:
@@ -157,6 +169,19 @@ def agreed_slow(slow: int, used: int) -> bool:
     return slow >= min(2, used) > 0
 
 
+def can_not_be_judged(new: int, judged: int) -> bool:
+    """Whether too few of the edges that a tenant uses have a past to say that the network is as usual."""
+    return new > 0 and judged < min(2, new + judged)
+
+
+def new_edges_sentence(objective: str, new: int) -> str:
+    """For a person: why the network is not ruled out; without its full stop."""
+    return (
+        f"RDMA can not be judged yet by its objective {objective}: {new} of the edges that its running gangs use "
+        f"were probed fewer than {LEAST_PROBES} times"
+    )
+
+
 def slow_edges_sentence(objective: str, ratios: Mapping[Edge, float]) -> str:
     """For a person: which edge is slowest, and by how much; without its full stop. Needs at least one."""
     edge, ratio = max(sorted(ratios.items()), key=lambda item: item[1])
@@ -176,7 +201,15 @@ def _verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> Iterator[
                 work for work in snapshot.works if work.tenant == tenant.name and objective.pool in (None, work.pool)
             )
             for edge in edges_used(works, memory.edges):
-                yield EdgeVerdict(tenant.name, objective.name, edge, _ratio(memory, objective, edge, now))
+                ratio, is_new = _ratio(memory, objective, edge, now), _is_new(memory.edges[edge], objective)
+                yield EdgeVerdict(tenant.name, objective.name, edge, ratio, is_new)
+
+
+def _is_new(edge: EdgeMemory, objective: Objective) -> bool:
+    if edge.before is None:
+        return True
+    usual = edge.usual.get(objective.quantile or 0.0, Usual())
+    return objective.within_baseline_factor is not None and isinstance(usual.baseline, Unknown)
 
 
 def _ratio(memory: FabricMemory, objective: Objective, edge: Edge, now: float) -> Reading[float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from collector.assemble.clocks import QueueKey, Sighting
+from collector.model.deadline import Deadline
 from collector.model.gangs import Scheduler
 from collector.model.objects import Job, LocalQueue, Picture, Pod
 from collector.model.snapshot import PoolState, Work, WorkPhase
@@ -114,6 +115,8 @@ class Raw:
     sent_from: str | None = None
     runs_in: str | None = None
     scheduler: Scheduler | None = None
+    priority_class: str = ""
+    deadline: Deadline | None = None
 
 
 def seen(context: Context, raw: Raw) -> Seen:
@@ -150,6 +153,8 @@ def seen(context: Context, raw: Raw) -> Seen:
         sent_from=raw.sent_from,
         runs_in=raw.runs_in,
         scheduler=raw.scheduler,
+        priority_class=raw.priority_class,
+        deadline=raw.deadline,
     )
     return Seen(work, _sighting(work, raw))
 

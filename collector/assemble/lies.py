@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Final
 
 from collector.assemble.capacity import pool_nodes
+from collector.assemble.deadlines import unread_deadlines, untidy_classes
 from collector.assemble.holdings import holding, promised, quota_groups
 from collector.assemble.infer_pools import is_gpu
 from collector.assemble.lies_kueue import KUEUE_RULES
@@ -208,4 +209,6 @@ _RULES: Final[tuple[tuple[tuple[str, ...], _Rule], ...]] = (
     (("resourcequotas", "localqueues", "clusterqueues", "cohorts"), _two_quotas_contradict),
     (("resourcequotas",), _one_counter_for_several_models),
     (("priorityclasses",), _borrow_class),
+    (("jobs",), lambda picture, site: unread_deadlines(picture)),
+    (("workloadpriorityclasses",), lambda picture, site: untidy_classes(picture)),
 )

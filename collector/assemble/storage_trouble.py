@@ -1,7 +1,7 @@
 """Is a tenant's storage in trouble, and which OSD is it: the judgement and its one sentence. Pure.
 
-An OSD is blamed for its own disk only: far slower to commit than its peers. Slow operations blame whoever waits, often
-the healthy primary of a slow replica, so they are told and blame nobody.
+An OSD is blamed for its own disk only, or because others are known to wait for it. Slow operations blame whoever waits,
+often the healthy primary of a slow replica, so they are told and blame nobody.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Final
 
+from collector.assemble.disturbances import Disturbance, Kind, Scope
+from collector.assemble.osd_blame import OsdFacts, blamed, commits
 from collector.model.reading import Known, Reading, Unknown
 
-BLAMED_FROM_SECONDS: Final = 0.1
-"""Below this a disk is not slow, however quick the others are."""
-BLAMED_FACTOR: Final = 3.0
-"""So many times as slow as the median of its peers."""
 _NAMED_AT_MOST: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class OsdFacts:
-    """One OSD as it is known now."""
-
-    name: str
-    commit_latency_seconds: Reading[float] = Unknown("not exported")
-    slow_operations: Reading[float] = Unknown("not exported")
-    stalled: Reading[bool] = Unknown("not exported")
+_FIRST: Final = {
+    Kind.PAUSED: "a flag stops all clients (ceph osd unpause)",
+    Kind.FULL: "an OSD or a pool is full, so that writes are refused",
+    Kind.SILENT: "{where} counts as up and reports nothing",
+    Kind.AWAITED: "operations of other OSDs wait for {where}",
+}
+_BESIDES: Final = {
+    Kind.DOWN: "OSDs are down",
+    Kind.RECOVERY: "recovery runs",
+    Kind.SCRUB: "a scrub runs",
+}
+_AT_FAULT: Final = frozenset(_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,64 +56,66 @@ class StorageTrouble:
     sentence: str
 
 
-def storage_trouble(volumes: VolumeFacts, osds: Iterable[OsdFacts]) -> StorageTrouble | None:
+def storage_trouble(
+    volumes: VolumeFacts, osds: Iterable[OsdFacts], going_on: Iterable[Disturbance] = ()
+) -> StorageTrouble | None:
     """What is wrong with the storage of a tenant, or None.
 
     In trouble is who does I/O that does not end, whose mean latency is above the promise (what a mean is above, more
     than the promised share of operations almost surely is too), or, without a promise, who uses a cluster with an OSD
-    to blame.
+    to blame. `going_on`: what else disturbs the cluster, which is told as its cause where no disk is.
     """
     ordered = sorted(osds, key=lambda osd: osd.name)
-    to_blame = blamed(ordered)
+    to_blame, disturbed = blamed(ordered), {one.kind: one for one in going_on}
     worst, limit = volumes.worst_latency_seconds, volumes.limit_seconds
     if isinstance(volumes.stalled, Known) and volumes.stalled.value:
         wait = "complete nothing"
     elif worst is not None and limit is not None and worst > limit:
         wait = f"wait {_milliseconds(worst)} (objective {_milliseconds(limit)})"
-    elif worst is not None and limit is None and to_blame:
+    elif worst is not None and limit is None and (to_blame or not _AT_FAULT.isdisjoint(disturbed)):
         wait = f"wait {_milliseconds(worst)}"
     else:
         return None
-    return StorageTrouble(
-        volumes.tenant, f"Ceph: {_about_osds(ordered, to_blame)}; volumes of tenant {volumes.tenant} {wait}"
-    )
+    about = _about_cluster(disturbed) or _about_osds(ordered, to_blame, disturbed)
+    return StorageTrouble(volumes.tenant, f"Ceph: {about}; volumes of tenant {volumes.tenant} {wait}")
 
 
-def blamed(osds: Sequence[OsdFacts]) -> tuple[OsdFacts, ...]:
-    """The OSDs whose own disk is far slower than those of their peers, the slowest first."""
-    latencies = _commits(osds)
-    found = [osd for osd in osds if osd.name in latencies and _stands_out(osd.name, latencies)]
-    return tuple(sorted(found, key=lambda osd: -latencies[osd.name]))
+def _about_cluster(disturbed: Mapping[Kind, Disturbance]) -> str:
+    """What explains it whatever the disks do; "" for nothing."""
+    for kind, words in _FIRST.items():
+        if kind in disturbed:
+            return words.format(where=disturbed[kind].where or "several OSDs")
+    return ""
 
 
-def _commits(osds: Iterable[OsdFacts]) -> Mapping[str, float]:
-    """OSD → seconds, where it is known."""
-    latencies = ((osd.name, osd.commit_latency_seconds) for osd in osds)
-    return {name: latency.value for name, latency in latencies if isinstance(latency, Known)}
+def _and_besides(disturbed: Mapping[Kind, Disturbance]) -> str:
+    """What takes disks and network from clients meanwhile."""
+    words = [told for kind, told in _BESIDES.items() if kind in disturbed]
+    return f", while {' and '.join(words)}" if words else ""
 
 
-def _stands_out(name: str, latencies: Mapping[str, float]) -> bool:
-    others = [seconds for other, seconds in latencies.items() if other != name]
-    if not others:
-        return False
-    return latencies[name] >= max(BLAMED_FROM_SECONDS, BLAMED_FACTOR * median_low(others))
+def _on_host(disturbed: Mapping[Kind, Disturbance], kind: Kind) -> str:
+    one = disturbed.get(kind)
+    return f" (host {one.where})" if one is not None and one.scope is Scope.HOST else ""
 
 
-def _about_osds(osds: Sequence[OsdFacts], to_blame: Sequence[OsdFacts]) -> str:
+def _about_osds(osds: Sequence[OsdFacts], to_blame: Sequence[OsdFacts], disturbed: Mapping[Kind, Disturbance]) -> str:
+    besides = _and_besides(disturbed)
     if to_blame:
-        commits = _commits(osds)
+        seconds_of = commits(osds)
         names = [osd.name for osd in to_blame]
-        slowest = _listed([f"{name} commits in {_milliseconds(commits[name])}" for name in names])
-        others = [seconds for name, seconds in commits.items() if name not in names]
-        return f"{slowest}, others in {_milliseconds(median_low(others))}" if others else slowest
+        slowest = _listed([f"{name} commits in {_milliseconds(seconds_of[name])}" for name in names])
+        others = [seconds for name, seconds in seconds_of.items() if name not in names]
+        told = f"{slowest}, others in {_milliseconds(median_low(others))}" if others else slowest
+        return f"{told}{_on_host(disturbed, Kind.SLOW_DISK)}{besides}"
     stalled = [osd.name for osd in osds if isinstance(osd.stalled, Known) and osd.stalled.value]
     if stalled:
-        return f"operations at {_listed(stalled)} do not end"
+        return f"operations at {_listed(stalled)} do not end{_on_host(disturbed, Kind.STALL)}{besides}"
     slow = {osd.name: osd.slow_operations.value for osd in osds if isinstance(osd.slow_operations, Known)}
     complaining = [name for name, count in slow.items() if count > 0]
     if complaining:
-        return f"{sum(slow.values()):.0f} slow operations at {_listed(complaining)}"
-    return "no OSD stands out"
+        return f"{sum(slow.values()):.0f} slow operations at {_listed(complaining)}{besides}"
+    return f"no OSD stands out{besides}"
 
 
 def _milliseconds(seconds: float) -> str:

@@ -12,12 +12,14 @@ from collector.model.reading import Reading, Unknown
 from collector.model.snapshot import Evidence, TenantPool, Work, WorkPhase
 from collector.model.tenancy import UNASSIGNED, Entitlement, Pool, Site, Tenant
 
+_PLACED = (WorkPhase.RUNNING, WorkPhase.STARTING)
+
 
 def reserved_gpus(works: Iterable[Work]) -> Mapping[tuple[str, str], int]:
     """(tenant, pool) → GPUs of admitted work."""
     reserved: dict[tuple[str, str], int] = defaultdict(int)
     for work in works:
-        if work.pool is not None and work.phase in (WorkPhase.RUNNING, WorkPhase.STARTING):
+        if work.pool is not None and work.phase in _PLACED:
             reserved[work.tenant, work.pool] += work.gpus
     return reserved
 
@@ -81,6 +83,9 @@ def _tenant_pool(picture: Picture, agreement: _Agreement, works: Sequence[Work])
         overdue=sum(work.gpus for work in here if work.overdue),
         last_admission_at=max((work.admitted_at for work in works if work.admitted_at is not None), default=None),
         preemptible=sum(_made(work) for work in works if work.borrows),
+        preemptible_placed=sum(work.gpus for work in works if work.borrows and work.phase in _PLACED),
+        refused=sum(work.gpus - _made(work) for work in here if work.borrows),
+        pending=sum(_made(work) for work in here if not work.borrows and work.phase is WorkPhase.WAITING),
         opted_out=any(space.opted_out for space in agreement.namespaces),
     )
 

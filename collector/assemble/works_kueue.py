@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from collector.assemble.deadlines import deadline_of
 from collector.assemble.gangs import Context, Raw, Seen, Shape, names_of, nodes_of, readiness, resource_of, seen
 from collector.model.objects import KueueWorkload
 from collector.model.snapshot import WorkPhase
@@ -76,6 +77,8 @@ def _kueue_work(context: Context, workload: KueueWorkload, resource: str) -> See
             pod_names=names_of(pods, resource),
             sent_from=workload.sent_from,
             runs_in=workload.runs_in,
+            priority_class=workload.priority_class or "",
+            deadline=deadline_of(job),
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from collector.assemble.deadlines import deadline_of
 from collector.assemble.gangs import (
     Context,
     Raw,
@@ -78,6 +79,7 @@ def _native_seen(context: Context, job: Job, phase: WorkPhase, ready_at: float |
             borrows=borrows(context, pool, job.priority_class),
             pods_missing=max(0, job.parallelism - len(pods)) if phase is WorkPhase.WAITING else 0,
             refused=refused,
+            deadline=deadline_of(job),
         ),
     )
 

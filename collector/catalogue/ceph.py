@@ -82,5 +82,12 @@ CEPH: Final = (
     _entry("pool_stored_bytes", Unit.BYTES, _POOL, "Bytes stored, without copies."),
     _entry("pool_available_bytes", Unit.BYTES, _POOL, "Bytes that fit still."),
     _entry("pool_quota_bytes", Unit.BYTES, _POOL, "Quota of the pool; 0 for none."),
+    *(
+        _entry(f"pool_{state}_placement_groups", Unit.PLACEMENT_GROUPS, _POOL, f"Placement groups in state {state}.")
+        for state in ("recovering", "recovery_wait", "backfilling", "backfill_wait", "scrubbing", "deep_scrubbing")
+    ),
+    _entry("flag", Unit.TRUTH, ("flag",), "A flag of the map of OSDs; those that stop clients are not exported."),
+    _entry("mds_reply_latency_seconds_total", Unit.SECONDS, _DAEMON, "Time of all answers of a metadata server."),
+    _entry("mds_timed_replies_events_total", Unit.EVENTS, _DAEMON, "Answers, beside their time."),
     _entry("pool_recovering_bytes_per_second", Unit.BYTES_PER_SECOND, _POOL, "Recovery running: a cause of slowness."),
 )

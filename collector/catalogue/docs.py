@@ -126,6 +126,8 @@ def _conversion(spelling: Spelling) -> str:
         parts.append("of one holder")
     if spelling.limit != math.inf:
         parts.append(f"above {spelling.limit:g}: unknown")
+    if spelling.documented:
+        parts.append(f"from {spelling.documented} on, by its documented name")
     if spelling.saturates_at is not None:
         parts.append(f"at {spelling.saturates_at:.0f}: unknown")
     return "; ".join(parts) or "–"

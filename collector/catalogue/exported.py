@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from collector.catalogue.exported_evictions import EVICTION_COSTS
+from collector.catalogue.exported_storage import STORAGE
 from collector.catalogue.exported_strays import STRAYS
 from collector.catalogue.exported_troubles import TROUBLES
 from collector.catalogue.metric import Kind, Metric, Source, Unit
@@ -12,10 +13,7 @@ from collector.catalogue.metric import Kind, Metric, Source, Unit
 _QUEUE: Final = ("cluster", "tenant", "tier", "queue")
 _TENANT_POOL: Final = ("cluster", "tenant", "pool")
 _POOL: Final = ("cluster", "pool")
-_TENANT_STORAGE: Final = ("cluster", "tenant", "storage")
 _SEEN: Final = ("cluster", "node", "source", "device")
-_DAEMON: Final = ("cluster", "daemon")
-_NOTHING_DONE: Final = "no sample when none completed, in a stall as well: look at trimtab_storage_stalled beside it"
 _EDGE: Final = ("cluster", "source", "destination")
 _ABSENT: Final = "no sample while it is unknown: absent never means 0"
 _OBJECTS: Final = "read from objects: it also moves while nothing is admitted, when wait histograms stand still"
@@ -194,93 +192,6 @@ POOLS: Final = (
     ),
 )
 
-STORAGE: Final = (
-    _entry(
-        "trimtab_storage_read_latency_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _TENANT_STORAGE,
-        "Mean latency of the reads of all volumes of the tenant that completed within the last minute.",
-        _NOTHING_DONE,
-    ),
-    _entry(
-        "trimtab_storage_write_latency_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _TENANT_STORAGE,
-        "Mean latency of the writes of all volumes of the tenant that completed within the last minute.",
-        _NOTHING_DONE,
-    ),
-    _entry(
-        "trimtab_storage_read_operations_per_second",
-        Kind.GAUGE,
-        Unit.OPERATIONS_PER_SECOND,
-        _TENANT_STORAGE,
-        "Reads of all volumes of the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_write_operations_per_second",
-        Kind.GAUGE,
-        Unit.OPERATIONS_PER_SECOND,
-        _TENANT_STORAGE,
-        "Writes of all volumes of the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_read_bytes_per_second",
-        Kind.GAUGE,
-        Unit.BYTES_PER_SECOND,
-        _TENANT_STORAGE,
-        "Bytes read from all volumes of the tenant; by operations: the size of a read, large when it is sequential.",
-    ),
-    _entry(
-        "trimtab_storage_write_bytes_per_second",
-        Kind.GAUGE,
-        Unit.BYTES_PER_SECOND,
-        _TENANT_STORAGE,
-        "Bytes written to all volumes of the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_limit_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _TENANT_STORAGE,
-        "The tightest latency that an objective promises the tenant.",
-    ),
-    _entry(
-        "trimtab_storage_stalled",
-        Kind.GAUGE,
-        Unit.TRUTH,
-        _TENANT_STORAGE,
-        "Whether a volume of the tenant did I/O until a stall of Ceph began, and has done none since.",
-        "a volume that was idle when the stall began shows nothing",
-    ),
-    _entry(
-        "trimtab_storage_osd_stalled",
-        Kind.GAUGE,
-        Unit.TRUTH,
-        _DAEMON,
-        "Whether the OSD has had operations in flight for a while and does not get on with them.",
-        "says who waits, not who is waited for: a frozen OSD reports nothing, its peers do",
-        "no sample where the manager does not export the counters of OSDs (since Reef: scrape ceph-exporter too)",
-    ),
-    _entry(
-        "trimtab_storage_osd_commit_latency_seconds",
-        Kind.GAUGE,
-        Unit.SECONDS,
-        _DAEMON,
-        "How long the OSD's own disk took to commit, mean of the last minute.",
-        "no sample when nothing was committed: idle is not fast",
-    ),
-    _entry(
-        "trimtab_storage_slow_operations",
-        Kind.GAUGE,
-        Unit.OPERATIONS,
-        _DAEMON,
-        "Operations in flight for longer than Ceph complains after (30 s by default).",
-        "stands at who waits: often the healthy primary of a slow replica",
-    ),
-)
-
 FABRIC: Final = (
     _entry(
         "trimtab_rdma_latency_seconds",
@@ -316,6 +227,14 @@ FABRIC: Final = (
         "Latency of an edge at which the tenant runs a gang of several nodes, by the limit of the tenant's objective "
         "(the better of the last two successful probes): above 1 the objective is missed.",
         "no sample while it runs no such gang, or while the edge has no baseline to judge by",
+    ),
+    _entry(
+        "trimtab_tenant_rdma_new_links",
+        Kind.GAUGE,
+        Unit.LINKS,
+        ("cluster", "tenant", "objective"),
+        "Edges that the tenant's gangs use and that were probed too seldom to be judged.",
+        "while they are nearly all of its edges the network is not ruled out as a cause",
     ),
 )
 

@@ -11,9 +11,11 @@ from collector.catalogue.ceph import CEPH
 from collector.catalogue.controller import CONTROLLER
 from collector.catalogue.dcgm import DCGM
 from collector.catalogue.exported import EXPORTED
+from collector.catalogue.krbd import KRBD
 from collector.catalogue.kubernetes import KUBE_SCHEDULER, KUBE_STATE_METRICS, KUEUE
 from collector.catalogue.metric import FOREIGN, FOREIGN_ONLY, LABELS, UNNAMED, Kind, Metric, Source
 from collector.catalogue.network import NETWORK
+from collector.catalogue.probes import PROBES
 from collector.catalogue.rdma import RDMA
 from collector.catalogue.recorded import RECORDED
 
@@ -23,8 +25,10 @@ CATALOGUE: Final = (
     *RECORDED,
     *ACCELERATORS,
     *RDMA,
+    *PROBES,
     *NETWORK,
     *CEPH,
+    *KRBD,
     *DCGM,
     *KUBE_STATE_METRICS,
     *KUBE_SCHEDULER,
@@ -34,12 +38,20 @@ WINDOW: Final = "<window>"
 
 _BY_NAME: Final = {metric.name: metric for metric in CATALOGUE}
 _WINDOW_ENDING: Final = re.compile(r":(?:\d+(?:ms|[smhdwy]))+$")
+_PART_OF_HISTOGRAM: Final = re.compile(r"_(?:bucket|sum|count)$")
 _OURS: Final = re.compile(r"trimtab[_:][a-z0-9_]+(:[a-z]+|:<window>)?")
 
 
 def find(name: str) -> Metric | None:
-    """The entry of the series `name`; `…:1h` is found under `…:<window>`. None: nobody makes or reads it."""
-    return _BY_NAME.get(name) or _BY_NAME.get(_WINDOW_ENDING.sub(f":{WINDOW}", name))
+    """The entry of the series `name`; `…:1h` is found under `…:<window>`, a histogram's series under its own name.
+
+    None: nobody makes or reads it.
+    """
+    found = _BY_NAME.get(name) or _BY_NAME.get(_WINDOW_ENDING.sub(f":{WINDOW}", name))
+    if found is None:
+        whole = _BY_NAME.get(_PART_OF_HISTOGRAM.sub("", name))
+        return whole if whole is not None and whole.kind is Kind.HISTOGRAM else None
+    return found
 
 
 def problems(catalogue: Sequence[Metric]) -> tuple[str, ...]:

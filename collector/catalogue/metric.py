@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from collector.model.gangs import Scheduler
+from collector.model.objects import CephClient
 from collector.model.snapshot import WaitingName
 
 
@@ -16,6 +17,7 @@ class Kind(StrEnum):
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
+    """Series _bucket (label `le`), _sum and _count under its name."""
     INFO = "info"
     """A gauge that is always 1; its labels are the message, and joins use them."""
 
@@ -45,7 +47,11 @@ class Unit(StrEnum):
     EVENTS = "events"
     EVENTS_PER_SECOND = "events_per_second"
     READINGS = "readings"
+    VOLUMES = "volumes"
+    PLACEMENT_GROUPS = "placement_groups"
     MESSAGES_PER_SECOND = "messages_per_second"
+    LINKS = "links"
+    PROBES = "probes"
     RATIO = "ratio"
     TRUTH = "0 or 1"
     PERCENT = "percent, 0-100"
@@ -113,6 +119,13 @@ TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "f
 GPU_TROUBLES: Final = ("hung", "suspected", "straggling", "unjudged", "sick", "lost", "throttled")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
+DISTURBANCES: Final = (
+    *("paused", "full", "silent", "awaited", "stall", "slow-disk", "slow-store", "down", "recovery", "scrub"),
+)
+SCOPES: Final = ("none", "osd", "host", "cluster")
+HOPS: Final = ("host", "leaf", "spine", "rail")
+JUDGED: Final = ("usual", "slow", "unjudged", "failed")
+SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -130,12 +143,24 @@ LABELS: Final = {
         Label("part", "what of a queue is counted", "a closed set", QUEUE_PARTS),
         Label("namespace", "a Kubernetes namespace", "namespaces of the cluster"),
         Label("waiting", "why work waits, in one word", "a closed set", tuple(WaitingName)),
-        Label("storage", "kind of storage, as objectives name it: rbd", _CODE),
+        Label("storage", "kind of storage, as objectives name it", "a closed set", ("rbd", "cephfs")),
+        Label("measured", "whether Ceph counts the I/O", "a closed set", ("yes", "no")),
+        Label("client", "what on a node does the I/O of a volume", "a closed set", tuple(CephClient)),
+        Label("disturbance", "what goes on in Ceph", "a closed set", DISTURBANCES),
+        Label("scope", "how far it reaches", "a closed set", SCOPES),
+        Label("where", "OSDs or hosts, three at most; empty: none, or the cluster", "one value per disturbance"),
+        Label("flag", "a flag of Ceph's map of OSDs", "flags of Ceph"),
         Label("daemon", "a daemon of Ceph, such as osd.1", "daemons of the Ceph cluster"),
         Label(
-            "source", "what was read: kubernetes, dcgm, …; of a probed edge: the node that asks", "code, probed edges"
+            "source",
+            "what was read: kubernetes, dcgm, …; of a probed edge or link: the node or NIC that asks",
+            "code, probed edges",
         ),
-        Label("destination", "of a probed edge: the node that answers", "probed edges"),
+        Label("destination", "of a probed edge or link: the node or NIC that answers", "probed edges"),
+        Label("hop", "what lies between two NICs", "a closed set", HOPS),
+        Label("judged", "what is known of links", "a closed set", JUDGED),
+        Label("suspect_kind", "what slow links point at", "a closed set", SUSPECT_KINDS),
+        Label("suspect", "its name: a node, node/device, a switch, or a link", "the twenty worst"),
         Label("quantile", "0.5 or 0.99", "a closed set", ("0.5", "0.99")),
         Label("device", "the device that it is about, or the address that failed", "devices of one node"),
         Label("vendor", "who made the accelerator", "a closed set", VENDORS),

@@ -23,7 +23,34 @@ def _entry(name: str, unit: Unit, labels: tuple[str, ...], meaning: str, *traps:
     return Metric(name, kind, unit, labels, Source.RECORDED, meaning, traps)
 
 
+_TENANT_STORAGE: Final = ("cluster", "tenant", "storage")
+
 RECORDED: Final = (
+    _entry(
+        "trimtab:tenant_storage_read_ratio",
+        Unit.RATIO,
+        _TENANT_STORAGE,
+        "Share of reads in the operations of all volumes of the tenant.",
+        "no sample where nothing moves",
+    ),
+    _entry(
+        "trimtab:tenant_storage_merged_ratio",
+        Unit.RATIO,
+        _TENANT_STORAGE,
+        "Share of the requests of the tenant's mapped images that kernels merged with a neighbour: 0.5 and more is "
+        "sequential, 0.05 and less random.",
+        "no sample without the node role of the collector on the nodes, and for what librbd does",
+    ),
+    *(
+        _entry(
+            f"trimtab:tenant_storage_{way}_size_bytes",
+            Unit.BYTES,
+            _TENANT_STORAGE,
+            f"Mean size of a {way}.",
+            "large is no proof of sequential: that is told by disk statistics of the node, or not at all",
+        )
+        for way in ("read", "write")
+    ),
     _entry(
         "trimtab:tenant_entitled_gpus:minute",
         Unit.GPUS,

@@ -58,6 +58,8 @@ class Spelling:
     """(our label, theirs)"""
     saturates_at: float | None = None
     """A counter that has reached it counts no more."""
+    documented: str = ""
+    """Known by its documentation alone, since that release or from that daemon; "": met on a real one, or recorded."""
 
     @property
     def is_counter(self) -> bool:

@@ -13,11 +13,15 @@ from collector.assemble.ceph_memory import CephMemory, CephState
 from collector.exporter.gpu import Scrapes
 from collector.exporter.health import DeviceSeen, Health
 from collector.model.reading import Reading
-from collector.parse.ceph import CEPH_NAMES, ceph_scrape
+from collector.parse.ceph import ceph_scrape
+from collector.parse.ceph_names import CEPH_NAMES
 from collector.parse.exposition import Exposition, parse_exposition, scrape_problem
 from collector.sources.scrape import Scrape, ScrapeFailed, ScrapeFault, target_label
 
 SOURCE: Final = "ceph"
+NO_OSD_COUNTERS: Final = (
+    "no page counts the operations of OSDs: since Reef ceph-exporter (port 9926) does; name its pages too"
+)
 
 
 class CephPages:
@@ -57,6 +61,9 @@ class CephPages:
                 self._health.error(SOURCE, "", "no_active_manager")
             return failures or {"": "no page is that of an active manager"}
         self._memory = memory = self._memory.advance(scrape)
+        if scrape.lacks_osd_counters:
+            self._health.error(SOURCE, "", "no_counters_of_osds")
+            failures[""] = NO_OSD_COUNTERS
         # A page that is only served again is no reading: success is when the manager last collected.
         self._health.success(SOURCE, memory.scrapes[-1].at)
         return failures

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
-from collector.assemble.fabric import FabricMemory, edge_verdicts
+from collector.assemble.fabric import EdgeVerdict, FabricMemory, edge_verdicts
 from collector.exporter.families import OF_WORK, Published
 from collector.exporter.family import Rows, family
 from collector.model.fabric import QUANTILES, Edge
 from collector.model.reading import Known, Reading
-from collector.model.snapshot import Snapshot
 
 
 class FabricCollector(Collector):
@@ -38,7 +37,9 @@ class FabricCollector(Collector):
         snapshot = published.snapshot
         seen = snapshot is not None and published.unreadable.isdisjoint(OF_WORK)
         if snapshot is not None and seen and published.age_seconds(now) <= self._stale_after_seconds:
-            yield family("trimtab_tenant_rdma_latency_ratio", _ratios(memory, snapshot, published.cluster, now))
+            verdicts = edge_verdicts(memory, snapshot, now)
+            yield family("trimtab_tenant_rdma_latency_ratio", _ratios(verdicts, published.cluster))
+            yield family("trimtab_tenant_rdma_new_links", _new(verdicts, published.cluster))
 
     def describe(self) -> Iterable[Family]:
         """Nothing: registering must not look at the world."""
@@ -65,7 +66,14 @@ def _of_edges(memory: FabricMemory, cluster: str, reading_of: Callable[[Edge, fl
                 yield (cluster, edge.source, edge.destination, f"{quantile:g}"), reading.value
 
 
-def _ratios(memory: FabricMemory, snapshot: Snapshot, cluster: str, now: float) -> Rows:
-    for one in edge_verdicts(memory, snapshot, now):
+def _new(verdicts: Iterable[EdgeVerdict], cluster: str) -> Rows:
+    counts: dict[tuple[str, str], int] = {}
+    for one in verdicts:
+        counts[one.tenant, one.objective] = counts.get((one.tenant, one.objective), 0) + one.is_new
+    return (((cluster, *key), float(count)) for key, count in sorted(counts.items()))
+
+
+def _ratios(verdicts: Iterable[EdgeVerdict], cluster: str) -> Rows:
+    for one in verdicts:
         if isinstance(one.ratio, Known):
             yield (cluster, one.tenant, one.objective, one.edge.source, one.edge.destination), one.ratio.value

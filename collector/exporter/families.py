@@ -25,7 +25,7 @@ from collector.exporter.health import HealthState
 from collector.exporter.health_families import blindness_families, collector_families
 from collector.exporter.stray_families import shape_families, share_families, stray_families
 from collector.exporter.trouble_families import trouble_families
-from collector.model.objects import RbdVolume
+from collector.model.objects import CephVolume
 from collector.model.reading import Known, Reading, Unknown, mapped
 from collector.model.snapshot import PoolState, Snapshot, TenantPool, WaitingName, Work
 from collector.model.tenancy import UNASSIGNED
@@ -58,7 +58,7 @@ class Published:
     """Kinds of objects that could not be read."""
     picture_age_seconds: float = 0.0
     """Age of the picture when the snapshot was taken."""
-    volumes: tuple[RbdVolume, ...] | None = None
+    volumes: tuple[CephVolume, ...] | None = None
     """None: whose volume is whose is not known."""
 
     def age_seconds(self, now: float) -> float:

@@ -10,7 +10,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import uvicorn
@@ -59,7 +59,10 @@ class Address:
 
 
 def metrics_app(
-    registry: CollectorRegistry, is_ready: Callable[[], bool], waits_for: str = "no picture of the cluster yet"
+    registry: CollectorRegistry,
+    is_ready: Callable[[], bool],
+    waits_for: str = "no picture of the cluster yet",
+    more: Sequence[Route] = (),
 ) -> Starlette:
     """The application: /healthz says that the process answers, /readyz that there is something to scrape."""
 
@@ -74,7 +77,7 @@ def metrics_app(
         ready = is_ready()
         return PlainTextResponse("ok\n" if ready else f"{waits_for}\n", 200 if ready else 503)
 
-    routes = [Route("/metrics", metrics), Route("/healthz", healthz), Route("/readyz", readyz)]
+    routes = [Route("/metrics", metrics), Route("/healthz", healthz), Route("/readyz", readyz), *more]
     return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=1)])
 
 

@@ -19,6 +19,7 @@ from collector.catalogue.spellings.rdma import SYSFS
 from collector.exporter.health import DeviceSeen, Health
 from collector.model.collected import Collected, NormalReading
 from collector.model.reading import Known
+from collector.parse.block_stat import MappedImage, mapped_image_readings
 from collector.parse.interface_counters import InterfaceCounters, interface_readings
 from collector.parse.nvml import nvml_readings
 from collector.parse.rdma_files import RdmaFile, rdma_readings
@@ -47,6 +48,8 @@ class NodeSources:
     rdma_files: Callable[[], tuple[RdmaFile, ...]]
     """Raises OSError where the node shows no RDMA device at all."""
     interfaces: Callable[[], tuple[InterfaceCounters, ...]]
+    mapped_images: Callable[[], tuple[MappedImage, ...]] = tuple
+    """Images of RBD; they come and go with pods, so that one that is gone is no loss."""
     open_gpus: Callable[[], GpuSource] | None = None
     """Raises NvmlMissing; tried again at every look until it does not. None: GPUs have an exporter."""
 
@@ -78,7 +81,8 @@ class NodeRole:
         self._note(INTERFACES, interfaces, now)
         gpus = self._read_gpus(now, failures)
         memory = self.published.ports.advance(ports.readings, now)
-        readings = (*ports.readings, *interfaces.readings, *gpus.readings)
+        images = mapped_image_readings(self._sources.mapped_images(), self._node, now)
+        readings = (*ports.readings, *interfaces.readings, *gpus.readings, *images)
         self.published = NodePublished(readings, memory, now)
         return failures
 

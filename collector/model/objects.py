@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
 
 from collector.model.gangs import PodGroup, Scheduler, ShareQueue, VolcanoJob, WorkspaceQuota
 
@@ -67,6 +69,8 @@ class Pod:
     disruption_reason: str | None = None
     group: str | None = None
     """Name of the PodGroup that it belongs to, with Volcano or KAI."""
+    claims: tuple[str, ...] = ()
+    """Volume claims of its namespace that it uses."""
 
     @property
     def holds_gpus(self) -> bool:
@@ -134,6 +138,9 @@ class Job:
     owner: OwnerRef | None = None
     stem: str = ""
     """What its name was generated from (generateName); "" for a name that its user chose."""
+    deadline: str = ""
+    expected_run: str = ""
+    """As it declares them, in its own words; "" for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,17 +276,48 @@ class PriorityClass:
 
     name: str
     value: int
+    deadline_within: str = ""
+    """For work that is due within so long, in the words of whoever prepared it; "" for any other class."""
+
+
+class CephClient(StrEnum):
+    """What on a node does the I/O of a volume. Limits of images (`rbd_qos_…`) act in librbd alone."""
+
+    KRBD = "krbd"
+    """The kernel's own: its devices have disk statistics, and no limit of an image slows it."""
+    LIBRBD = "librbd"
+    """rbd-nbd, and virtual machines."""
+    KERNEL = "cephfs-kernel"
+    FUSE = "cephfs-fuse"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class RbdVolume:
-    """A PersistentVolume on Ceph that a claim uses."""
+    """A PersistentVolume on an RBD image that a claim uses."""
 
     name: str
     claim_namespace: str
     claim: str
     image: tuple[str, str, str]
     """(pool, namespace inside the pool or "", image)"""
+    client: CephClient = CephClient.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class FsVolume:
+    """A PersistentVolume on a subvolume of CephFS that a claim uses."""
+
+    name: str
+    claim_namespace: str
+    claim: str
+    filesystem: str
+    subvolume: str
+    """Its name, or its path where it was made by hand."""
+    client: CephClient = CephClient.UNKNOWN
+
+
+CephVolume: TypeAlias = RbdVolume | FsVolume
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +353,7 @@ class Picture:
     share_queues: Mapping[tuple[Scheduler, str], ShareQueue] = field(default_factory=dict)
     """Queues of Volcano and KAI, by scheduler and name."""
     workspace_quotas: tuple[WorkspaceQuota, ...] = ()
-    volumes: Mapping[str, RbdVolume] = field(default_factory=dict)
+    volumes: Mapping[str, CephVolume] = field(default_factory=dict)
     """Empty as well where nobody asked for them."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
     """Kind (plural, as in the API: "pods", "clusterqueues") → reason. Its objects, if any, are as they were last seen.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from collector.model.deadline import Deadline, DeadlineClass
 from collector.model.gangs import Scheduler, ShareQueue
 from collector.model.reading import Reading, Unknown
 from collector.model.strays import Strays
@@ -102,6 +103,10 @@ class Work:
     """MultiKueue sent it to this other cluster, where its GPUs are counted."""
     scheduler: Scheduler | None = None
     """Whose queue `queue` is; None for Kueue and for work without a queue."""
+    priority_class: str = ""
+    """Kueue: the class that its priority comes from; "" for none."""
+    deadline: Deadline | None = None
+    """As it declares it itself."""
 
     @property
     def waits(self) -> bool:
@@ -187,6 +192,20 @@ class PoolState:
 
 
 @dataclass(frozen=True, slots=True)
+class RunRecord:
+    """How long a tenant's work runs, as far as its objects still tell."""
+
+    seconds: float = 0.0
+    """Of all its runs together, also of those that go on."""
+    ended: int = 0
+    """How many of them came to their end."""
+
+    def expected_seconds(self, usual_seconds: float) -> float:
+        """How long one more may run; with nothing known, the usual."""
+        return (self.seconds + usual_seconds) / (self.ended + 1)
+
+
+@dataclass(frozen=True, slots=True)
 class TenantPool:
     """One tenant in one pool: what was agreed, what it uses, what it lacks."""
 
@@ -206,6 +225,13 @@ class TenantPool:
     overdue: int = 0
     preemptible: int = 0
     """Native: GPUs in use under the borrow class, up to the floating part (the cap)."""
+    preemptible_placed: int = 0
+    """The part of it that has its nodes."""
+    refused: int = 0
+    """Native: GPUs of eligible extra work whose pods the cap refuses."""
+    pending: int = 0
+    """Native: GPUs of guaranteed pods that wait for nodes."""
+    ran: RunRecord = RunRecord()
     last_admission_at: float | None = None
     idle_held: Reading[float] = Unknown("no GPU readings")
     """Allocated GPUs that compute nothing."""
@@ -268,6 +294,15 @@ class OtherCause:
 
 
 @dataclass(frozen=True, slots=True)
+class UseTold:
+    """How a tenant uses one kind of storage, in words, and what would make it quicker."""
+
+    storage: str
+    pattern: str
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What Prometheus knew at this moment. Keys are (tenant, pool) or tenant."""
 
@@ -280,6 +315,8 @@ class Evidence:
     """Tenant → what may keep its work slow and has not lasted long enough to be known."""
     slowed: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     """Tenant → what makes its running work slower and takes no GPUs from it: told, and no reason to hold back."""
+    storage: Mapping[str, tuple[UseTold, ...]] = field(default_factory=dict)
+    """Tenant → how it uses storage: for people, decides nothing."""
     not_ruled_out: Mapping[OtherKind, str] = field(default_factory=dict)
     """Kinds that are watched but can not be judged now, and why."""
     blind: tuple[str, ...] = ()
@@ -302,6 +339,8 @@ class Snapshot:
     strays: Strays = field(default_factory=Strays)
     share_queues: tuple[ShareQueue, ...] = ()
     """Queues of Volcano and KAI, in order."""
+    deadline_classes: tuple[DeadlineClass, ...] = ()
+    """Classes that were prepared for work with a deadline, the most urgent first; Kueue's."""
     blind: tuple[str, ...] = ()
     """Why the picture of the API server is no ground for any write, a soft revert included: stale or unreadable."""
 

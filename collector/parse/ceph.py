@@ -9,60 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Self
+from types import MappingProxyType
+from typing import Final, Self
 
 from collector.catalogue.spellings.ceph import factor
 from collector.model.reading import Known, Reading, Unknown
-from collector.parse.exposition import Exposition, Sample
+from collector.parse.ceph_names import (
+    ALL_SLOW,
+    CHECK,
+    COMMIT,
+    DAEMON_HEALTH,
+    HEALTH,
+    IN_PROGRESS,
+    OF_IMAGES,
+    OF_OSDS,
+    OSD_READ,
+    OSD_WRITE,
+    OTHER_OPERATIONS,
+    RBD_READ,
+    RBD_WRITE,
+    ROUND,
+    SLOW_EVENTS,
+    UP,
+    Key,
+    Names,
+    RbdImage,
+    key_of,
+)
+from collector.parse.exposition import Exposition
 
-_ROUND: Final = "ceph_prometheus_collect_duration_seconds_count"
-_HEALTH: Final = "ceph_health_status"
-_CHECK: Final = "ceph_health_detail"
-_ALL_SLOW: Final = "ceph_healthcheck_slow_ops"
-_DAEMON_HEALTH: Final = "ceph_daemon_health_metrics"
-_COMMIT: Final = "ceph_osd_commit_latency_ms"
-_IN_PROGRESS: Final = "ceph_osd_op_wip"
-_UP: Final = "ceph_osd_up"
-_OTHER_OPERATIONS: Final = "ceph_osd_op_rw_latency_count"
-"""Operations that read and write at once stand in neither of the two."""
-
-
-class _Names(NamedTuple):
-    """What counts one direction of I/O."""
-
-    operations: str
-    latency: str
-    size: str
-
-    @property
-    def unit_seconds(self) -> float:
-        """What its latency counts in."""
-        return factor(self.latency)
-
-
-_OSD_READ: Final = _Names("ceph_osd_op_r_latency_count", "ceph_osd_op_r_latency_sum", "ceph_osd_op_r_out_bytes")
-_OSD_WRITE: Final = _Names("ceph_osd_op_w_latency_count", "ceph_osd_op_w_latency_sum", "ceph_osd_op_w_in_bytes")
-_RBD_READ: Final = _Names("ceph_rbd_read_latency_count", "ceph_rbd_read_latency_sum", "ceph_rbd_read_bytes")
-_RBD_WRITE: Final = _Names("ceph_rbd_write_latency_count", "ceph_rbd_write_latency_sum", "ceph_rbd_write_bytes")
-
-_OF_IMAGES: Final = frozenset((*_RBD_READ, *_RBD_WRITE))
-_OF_DAEMONS: Final = frozenset((*_OSD_READ, *_OSD_WRITE, _COMMIT, _IN_PROGRESS, _UP, _OTHER_OPERATIONS))
-CEPH_NAMES: Final = _OF_IMAGES | _OF_DAEMONS | {_ROUND, _HEALTH, _CHECK, _ALL_SLOW, _DAEMON_HEALTH}
-"""The names that are read here, for `parse_exposition(text, CEPH_NAMES)`."""
-
-_SLOW: Final = "SLOW_OPS"
-_OSD: Final = "osd."
-
-Key = tuple[str, ...]
-"""The labels that matter: of an image (pool, namespace, name), of a daemon its name."""
-
-
-class RbdImage(NamedTuple):
-    """An image of RBD. `namespace` is the one inside the pool, mostly "", and none of Kubernetes."""
-
-    pool: str
-    namespace: str
-    name: str
+_NOTHING: Final[Mapping[tuple[str, ...], float]] = MappingProxyType({})
+OSD: Final = "osd."
+"""How names of OSDs begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +54,18 @@ class CephScrape:
     @property
     def collected(self) -> float | None:
         """Grows each time the manager collects anew; None when it does not say."""
-        rounds = self.values.get(_ROUND)
+        rounds = self.values.get(ROUND)
         return sum(rounds.values()) if rounds else None
 
     @property
     def has_cluster(self) -> bool:
         """Whether the active manager spoke: a standby answers with an empty page."""
-        return _HEALTH in self.values
+        return HEALTH in self.values
+
+    @property
+    def lacks_osd_counters(self) -> bool:
+        """Whether OSDs are up and none is counted: an upgrade to Reef moved the counters to other pages."""
+        return any(up > 0 for up in self.values.get(UP, {}).values()) and OSD_WRITE.operations not in self.values
 
     def value(self, name: str, key: Key = ()) -> Reading[float]:
         """One value, or that it is not exported."""
@@ -134,6 +117,8 @@ class OsdReading:
     commit_latency_seconds: Reading[float]
     """Of its own disk alone: what tells a slow replica from the primary that waits for it."""
     up: Reading[bool]
+    slow_events: Reading[float] = Unknown("its store does not count them: Squid 19.2 and later do")
+    """Waits of seconds in its store, by the store's own four counters: symptoms, which load alone raises as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,81 +159,92 @@ def ceph_scrape(pages: Iterable[Exposition], at: float) -> CephScrape:
     values: dict[str, dict[Key, float]] = {}
     for page in pages:
         for sample in page.samples:
-            key = _key(sample)
+            key = key_of(sample)
             if key is not None and abs(sample.value) < float("inf"):  # NaN is not below it either
                 series = values.setdefault(sample.name, {})
-                series[key] = max(sample.value, series.get(key, sample.value))
+                before = series.get(key)
+                if before is None or before < sample.value:
+                    series[key] = sample.value
     return CephScrape(at, values)
 
 
 def ceph_readings(earlier: CephScrape | None, later: CephScrape, age_seconds: float = 0.0) -> CephReadings:
     """What happened between two scrapes of one cluster; of the first scrape alone only what needs no difference."""
-    between = _Between(earlier, later, age_seconds)
-    daemons = [key for key in later.keys(_OF_DAEMONS) if key[0].startswith(_OSD)]
-    health = later.value(_HEALTH)
+    between = Between(earlier, later, age_seconds)
+    health = later.value(HEALTH)
     return CephReadings(
         health_status=Known(int(health.value), age_seconds) if isinstance(health, Known) else health,
-        checks={key[0]: key[1] for key, raised in sorted(later.values.get(_CHECK, {}).items()) if raised > 0},
-        slow_operations=between.gauge(_ALL_SLOW, ()),
-        osds=tuple(between.osd(key) for key in daemons),
-        images=tuple(between.image(RbdImage(*key)) for key in later.keys(_OF_IMAGES)),
+        checks={key[0]: key[1] for key, raised in sorted(later.values.get(CHECK, {}).items()) if raised > 0},
+        slow_operations=between.gauge(ALL_SLOW, ()),
+        osds=between.osds(),
+        images=between.images(),
     )
 
 
 def osds_in_flight(scrape: CephScrape) -> frozenset[str]:
     """OSDs that had an operation in progress, or complained of a slow one, at that moment."""
-    return _osds_above_zero(scrape, _IN_PROGRESS) | osds_with_slow_operations(scrape)
+    return _osds_above_zero(scrape, IN_PROGRESS) | osds_with_slow_operations(scrape)
 
 
 def osds_with_slow_operations(scrape: CephScrape) -> frozenset[str]:
     """OSDs that complained of slow operations at that moment."""
-    return _osds_above_zero(scrape, _DAEMON_HEALTH)
+    return _osds_above_zero(scrape, DAEMON_HEALTH)
 
 
 def _osds_above_zero(scrape: CephScrape, metric: str) -> frozenset[str]:
     counts = scrape.values.get(metric, {})
-    return frozenset(key[0] for key, count in counts.items() if count > 0 and key[0].startswith(_OSD))
+    return frozenset(key[0] for key, count in counts.items() if count > 0 and key[0].startswith(OSD))
 
 
 def commit_latencies_seconds(scrape: CephScrape) -> Mapping[str, float]:
     """OSD → how long its own disk took for the last commits; those that committed nothing lately are left out."""
-    latencies = scrape.values.get(_COMMIT, {})
-    return {key[0]: value * factor(_COMMIT) for key, value in latencies.items() if value > 0}
+    latencies = scrape.values.get(COMMIT, {})
+    return {key[0]: value * factor(COMMIT) for key, value in latencies.items() if value > 0}
 
 
 @dataclass(frozen=True, slots=True)
-class _Between:
+class Between:
     """Two scrapes, and the age of the later one."""
 
     earlier: CephScrape | None
     later: CephScrape
     age_seconds: float
 
-    def osd(self, key: Key) -> OsdReading:
-        up = self.gauge(_UP, key)
+    def osds(self) -> tuple[OsdReading, ...]:
+        """Every OSD that the later one speaks of, in order."""
+        return tuple(self._osd(key) for key in self.later.keys(OF_OSDS) if key[0].startswith(OSD))
+
+    def images(self) -> tuple[ImageReading, ...]:
+        """Every image that the later one speaks of, in order."""
+        return tuple(self._image(RbdImage(*key)) for key in self.later.keys(OF_IMAGES))
+
+    def _osd(self, key: Key) -> OsdReading:
+        up = self.gauge(UP, key)
         return OsdReading(
             name=key[0],
-            read=self.transfer(_OSD_READ, key),
-            write=self.transfer(_OSD_WRITE, key),
+            read=self.transfer(OSD_READ, key),
+            write=self.transfer(OSD_WRITE, key),
             completed=self._completed(key),
-            in_progress=self.gauge(_IN_PROGRESS, key),
-            slow_operations=self.gauge(_DAEMON_HEALTH, key),
+            in_progress=self.gauge(IN_PROGRESS, key),
+            slow_operations=self.gauge(DAEMON_HEALTH, key),
             commit_latency_seconds=self._commit_latency(key[0]),
             up=Known(up.value > 0, self.age_seconds) if isinstance(up, Known) else up,
+            slow_events=self._slow_events(key),
         )
 
-    def image(self, image: RbdImage) -> ImageReading:
-        return ImageReading(image, self.transfer(_RBD_READ, image), self.transfer(_RBD_WRITE, image))
+    def _image(self, image: RbdImage) -> ImageReading:
+        return ImageReading(image, self.transfer(RBD_READ, image), self.transfer(RBD_WRITE, image))
 
     def gauge(self, name: str, key: Key) -> Reading[float]:
+        """A value that needs no difference, with its age."""
         found = self.later.value(name, key)
         return Known(found.value, self.age_seconds) if isinstance(found, Known) else found
 
-    def transfer(self, names: _Names, key: Key) -> Reading[Transfer]:
+    def transfer(self, names: Names, key: Key) -> Reading[Transfer]:
         """What was added to all counters of one direction."""
         if self.earlier is None:
             return Unknown("only one scrape so far")
-        added = self._added(names, key)
+        added = self.added(names, key)
         if isinstance(added, Unknown):
             return added
         operations, latency, size = added
@@ -256,45 +252,38 @@ class _Between:
         return Known(Transfer(operations, latency * names.unit_seconds, size, interval), self.age_seconds)
 
     def _commit_latency(self, name: str) -> Reading[float]:
-        latency_seconds = commit_latencies_seconds(self.later).get(name)
-        if latency_seconds is None:
+        latency = self.later.values.get(COMMIT, {}).get((name,), 0.0)
+        if latency <= 0:
             return Unknown("nothing was committed lately")
-        return Known(latency_seconds, self.age_seconds)
+        return Known(latency * factor(COMMIT), self.age_seconds)
 
-    def _completed(self, key: Key) -> Reading[float]:
-        if self.earlier is None:
-            return Unknown("only one scrape so far")
-        names = (_OSD_READ.operations, _OSD_WRITE.operations, _OTHER_OPERATIONS)
-        added = self._added(names, key)
+    def _slow_events(self, key: Key) -> Reading[float]:
+        """All four together: a name by pattern would count one of them twice, or none."""
+        there = [name for name in SLOW_EVENTS if key in self.later.values.get(name, {})]
+        if not there:
+            return Unknown("its store does not count them: Squid 19.2 and later do")
+        added = self.added(there, key)
         return added if isinstance(added, Unknown) else Known(sum(added), self.age_seconds)
 
-    def _added(self, names: Iterable[str], key: Key) -> Sequence[float] | Unknown:
+    def _completed(self, key: Key) -> Reading[float]:
+        names = (OSD_READ.operations, OSD_WRITE.operations, OTHER_OPERATIONS)
+        added = self.added(names, key)
+        return added if isinstance(added, Unknown) else Known(sum(added), self.age_seconds)
+
+    def added(self, names: Iterable[str], key: Key) -> Sequence[float] | Unknown:
         """The differences of counters that were started together: when one fell, all have begun again from 0."""
-        pairs: list[tuple[float, float]] = []
+        if self.earlier is None:
+            return Unknown("only one scrape so far")
+        later, earlier = self.later.values, self.earlier.values
+        began_again, differences, values = False, list[float](), list[float]()
         for name in names:
-            now = self.later.value(name, key)
-            if isinstance(now, Unknown):
-                return now
-            before = self.earlier.value(name, key) if self.earlier is not None else now
-            if isinstance(before, Unknown):
+            now = later.get(name, _NOTHING).get(key)
+            if now is None:
+                return Unknown(f"{name} is not exported")
+            before = earlier.get(name, _NOTHING).get(key)
+            if before is None:
                 return Unknown("it was not there at the scrape before")
-            pairs.append((before.value, now.value))
-        again = any(now < before for before, now in pairs)
-        return [now if again else now - before for before, now in pairs]
-
-
-def _key(sample: Sample) -> Key | None:
-    """The labels that matter of a sample; None for one that does not."""
-    labels = sample.labels
-    if sample.name in _OF_IMAGES:
-        image = labels.get("image", "")
-        return RbdImage(labels.get("pool", ""), labels.get("namespace", ""), image) if image else None
-    if sample.name in _OF_DAEMONS:
-        return (labels["ceph_daemon"],) if labels.get("ceph_daemon") else None
-    if sample.name == _DAEMON_HEALTH:
-        return (labels["ceph_daemon"],) if labels.get("type") == _SLOW and labels.get("ceph_daemon") else None
-    if sample.name == _CHECK:
-        return (labels.get("name", ""), labels.get("severity", ""))
-    if sample.name == _ROUND:
-        return (labels.get("method", ""),)
-    return () if sample.name in CEPH_NAMES else None
+            began_again = began_again or now < before
+            differences.append(now - before)
+            values.append(now)
+        return values if began_again else differences

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import orjson
 
+from collector.model.deadline import DEADLINE_ANNOTATION, DEADLINE_WITHIN_ANNOTATION, EXPECTED_RUN_ANNOTATION
 from collector.model.objects import (
     Bystander,
     Condition,
@@ -117,7 +118,14 @@ def pod(raw: JsonObject) -> Pod | None:
         if disrupted.get("status") == "True"
         else None,
         group=_pod_group(metadata),
+        claims=_claims(spec),
     )
+
+
+def _claims(spec: JsonObject) -> tuple[str, ...]:
+    """Volume claims that a pod names, in order."""
+    claims = (section(volume, "persistentVolumeClaim", "spec.volumes") for volume in items(spec, "volumes", "spec"))
+    return tuple(sorted({name for claim in claims if (name := optional_word(claim, "claimName", "spec.volumes"))}))
 
 
 def pod_or_bystander(raw: JsonObject) -> Pod | Bystander | None:
@@ -140,6 +148,7 @@ def job(raw: JsonObject) -> Job:
     template = section(spec, "template", "spec")
     pod_spec = section(template, "spec", "spec.template")
     labels = text_map(metadata, "labels", "metadata")
+    declared = text_map(metadata, "annotations", "metadata")
     pod_labels = text_map(section(template, "metadata", "spec.template"), "labels", "spec.template.metadata")
     return Job(
         uid=text(metadata, "uid", "metadata"),
@@ -159,6 +168,8 @@ def job(raw: JsonObject) -> Job:
         failed=_conditions(status).get("Failed", {}).get("status") == "True",
         owner=controller_of(metadata),
         stem=word(metadata, "generateName", "metadata", default=""),
+        deadline=declared.get(DEADLINE_ANNOTATION, ""),
+        expected_run=declared.get(EXPECTED_RUN_ANNOTATION, ""),
     )
 
 
@@ -180,7 +191,8 @@ def resource_quota(raw: JsonObject) -> ResourceQuota:
 def priority_class(raw: JsonObject) -> PriorityClass:
     """A PriorityClass of Kubernetes, or a WorkloadPriorityClass of Kueue: both are a name and a value."""
     metadata = section(as_object(raw), "metadata")
-    return PriorityClass(name=text(metadata, "name", "metadata"), value=whole(raw, "value"))
+    within = text_map(metadata, "annotations", "metadata").get(DEADLINE_WITHIN_ANNOTATION, "")
+    return PriorityClass(text(metadata, "name", "metadata"), whole(raw, "value"), within)
 
 
 def uid_of(raw: object) -> str:

@@ -56,7 +56,16 @@ class _Container(TypedDict, total=False):
     restartPolicy: str | None
 
 
+class _Claim(TypedDict, total=False):
+    claimName: str | None
+
+
+class _Volume(TypedDict, total=False):
+    persistentVolumeClaim: _Claim | None
+
+
 class _Spec(TypedDict, total=False):
+    volumes: list[_Volume] | None
     containers: list[_Container] | None
     initContainers: list[_Container] | None
     nodeName: str | None

@@ -6,6 +6,7 @@ and a table that ends without Final is a run that was cut off: its result is Unk
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from collector.catalogue import rdma as names
 from collector.model.collected import Collected, NormalReading, SampleCounts
 from collector.model.reading import Known, Reading, Unknown
 from collector.parse.plain_series import unit_of
-from collector.parse.ucx import complaint
+from collector.parse.ucx import CSV_HEADER, complaint
 
 SOURCE: Final = "ucx"
 NO_FIT: Final = "row does not fit its header"
@@ -25,8 +26,9 @@ NO_HEADER: Final = "row without a header"
 _PER_SECOND: Final = 1e6
 _MIB: Final = 1024.0 * 1024.0
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
-_CSV_HEADER: Final = re.compile(r"iterations(?:,[0-9.]+_percentile_lat)?(?:,\w+)+")
-_CSV_ROW: Final = re.compile(r"\s*[0-9][0-9., ]*")
+_CSV_LIKE: Final = re.compile(r"\s*[0-9](?:[0-9., ]|inf|-?nan)*")
+"""What a row would be, were it whole."""
+_NO_NUMBER: Final = re.compile(r"inf|-?nan")
 _TABLE_ROW: Final = re.compile(r"\s*(?:(?P<stage>Final:)|\[thread\s+[0-9]+\])(?P<rest>.*)")
 _TITLE: Final = re.compile(r"\|.*\b(latency|overhead)\b.*\(usec\)")
 _COLUMNS: Final = re.compile(r"\|\s*Stage\s*\|\s*#\s*iterations\s*\|(?P<rest>.*)\|")
@@ -61,7 +63,7 @@ class _Reader:
 
     def _notices(self, line: str) -> bool:
         stripped = line.strip()
-        if _CSV_HEADER.fullmatch(stripped):
+        if CSV_HEADER.fullmatch(stripped):
             self._end_run()
             self.csv, self.table = tuple(stripped.split(",")), ()
             return True
@@ -79,7 +81,7 @@ class _Reader:
         row = _TABLE_ROW.match(line)
         if row is not None:
             self._read_table_row(row["rest"].split(), is_final=row["stage"] is not None)
-        elif _CSV_ROW.fullmatch(line) and ("," in line or not self.table):
+        elif _CSV_LIKE.fullmatch(line) and ("," in line or not self.table):
             self._read_csv_row(line)
 
     def _read_table_row(self, words: Sequence[str], is_final: bool) -> None:
@@ -102,7 +104,9 @@ class _Reader:
         if not self.csv:
             if len(words) > 1:
                 self.dropped[NO_HEADER] += 1
-        elif len(words) != len(self.csv) or not all(_NUMBER.fullmatch(word) for word in words):
+        elif len(words) != len(self.csv) or not all(
+            _NUMBER.fullmatch(word) or _NO_NUMBER.fullmatch(word) for word in words
+        ):
             self.dropped[NO_FIT] += 1
         else:
             self.rows.append([float(word) for word in words])
@@ -125,11 +129,11 @@ class _Reader:
             statistic = _statistic(column)
             if place < times:
                 name = names.PROBE_OVERHEAD if self.is_overhead else names.PROBE_LATENCY
-                self._emit(name, statistic, Known(value / _PER_SECOND))
+                self._emit(name, statistic, _known(value / _PER_SECOND))
             elif "bw" in column or ("mr" not in column and seen[statistic] == 0):
-                self._emit(names.PROBE_BANDWIDTH, statistic, Known(value * _MIB))
+                self._emit(names.PROBE_BANDWIDTH, statistic, _known(value * _MIB))
             else:
-                self._emit(names.PROBE_RATE, statistic, Known(value))
+                self._emit(names.PROBE_RATE, statistic, _known(value))
             seen[statistic] += place >= times
 
     def _emit(self, name: str, statistic: str, value: Reading[float]) -> None:
@@ -160,9 +164,14 @@ def looks_like_ucx(text: str) -> bool:
     return any(mark in text for mark in _WORDS) and any(
         (line.startswith("|") and (_COLUMNS.search(line) or _TITLE.search(line)))
         or _TABLE_ROW.match(line)
-        or _CSV_HEADER.fullmatch(line.strip())
+        or CSV_HEADER.fullmatch(line.strip())
         for line in text.splitlines()
     )
+
+
+def _known(value: float) -> Reading[float]:
+    # A run whose last interval had no iteration says "inf" and "-nan" for that interval, and the rest is sound.
+    return Known(value) if math.isfinite(value) else Unknown("its interval had no iteration")
 
 
 def _statistic(column: str) -> str:

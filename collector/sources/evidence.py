@@ -80,6 +80,7 @@ def read_evidence(prometheus: Asked, site: Site, now: float, limits: EvidenceLim
         other_causes=_united(storage.causes, fabric.causes, gangs.causes),
         suspected=_united(fabric.suspected, gangs.suspected),
         slowed=gangs.slowed,
+        storage=storage.uses,
         not_ruled_out={
             kind: reason
             for kind, reason in (

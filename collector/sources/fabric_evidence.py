@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from collector.assemble.fabric import agreed_slow, slow_edges_sentence
+from collector.assemble.fabric import agreed_slow, can_not_be_judged, new_edges_sentence, slow_edges_sentence
 from collector.model.fabric import Edge
 from collector.model.snapshot import OtherCause, OtherKind
 from collector.model.tenancy import Site
@@ -19,7 +19,8 @@ from collector.sources.prometheus import VectorSample
 _RATIO: Final = "trimtab_tenant_rdma_latency_ratio"
 _LATENCY: Final = "trimtab_rdma_latency_seconds"
 _AGE: Final = "trimtab_rdma_probe_age_seconds"
-FABRIC_SERIES: Final = frozenset((_RATIO, _LATENCY, _AGE))
+_NEW: Final = "trimtab_tenant_rdma_new_links"
+FABRIC_SERIES: Final = frozenset((_RATIO, _LATENCY, _AGE, _NEW))
 """What to ask for."""
 
 
@@ -29,7 +30,7 @@ class FabricEvidence:
 
     causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     suspected: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
-    """Tenants with one slow edge among several: a busy host looks the same."""
+    """Tenants with one slow edge among several, as a busy host makes too, or with edges that can not be judged yet."""
     unseen: str | None = None
 
 
@@ -37,6 +38,7 @@ def fabric_evidence(samples: Iterable[VectorSample], site: Site) -> FabricEviden
     """What `samples` (of one cluster, at one moment) say about the tenants of the site."""
     # (tenant, objective) → edge → ratio; of two collectors that probe the same edge the better counts.
     slow: dict[tuple[str, str], dict[Edge, float]] = defaultdict(dict)
+    new: dict[tuple[str, str], int] = {}
     probed: set[Edge] = set()
     measured: set[Edge] = set()
     for sample in samples:
@@ -45,11 +47,31 @@ def fabric_evidence(samples: Iterable[VectorSample], site: Site) -> FabricEviden
             probed.add(edge)
         elif name == _LATENCY:
             measured.add(edge)
+        elif name == _NEW:
+            key = sample.labels.get("tenant", ""), sample.labels.get("objective", "")
+            new[key] = int(min(sample.value, new.get(key, sample.value)))
         elif name == _RATIO:
             ratios = slow[sample.labels.get("tenant", ""), sample.labels.get("objective", "")]
             ratios[edge] = min(sample.value, ratios.get(edge, sample.value))
     unseen = f"no probe of its {len(probed)} edges succeeded lately" if probed and not measured else None
-    return FabricEvidence(dict(_causes(slow, site, known=True)), dict(_causes(slow, site, known=False)), unseen)
+    known, suspected = (dict(_causes(slow, site, known=known)) for known in (True, False))
+    for tenant, causes in _not_judged(slow, new, site):
+        suspected[tenant] = suspected.get(tenant, ()) + causes
+    return FabricEvidence(known, suspected, unseen)
+
+
+def _not_judged(
+    ratios: Mapping[tuple[str, str], Mapping[Edge, float]], new: Mapping[tuple[str, str], int], site: Site
+) -> Iterable[tuple[str, tuple[OtherCause, ...]]]:
+    for tenant in site.tenants:
+        sentences = [
+            new_edges_sentence(objective.name, count)
+            for objective in tenant.objectives
+            if (count := new.get((tenant.name, objective.name), 0))
+            and can_not_be_judged(count, len(ratios.get((tenant.name, objective.name), {})))
+        ]
+        if sentences:
+            yield tenant.name, tuple(OtherCause(OtherKind.RDMA, sentence) for sentence in sentences)
 
 
 def _causes(

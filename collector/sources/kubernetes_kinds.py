@@ -10,7 +10,7 @@ from collector.model.objects import Bystander, Picture
 from collector.parse import kai, kubesphere, kueue, pod_list, refusals, volcano
 from collector.parse import kubernetes as core
 from collector.parse.json_fields import JsonObject
-from collector.parse.volumes import rbd_volume
+from collector.parse.volumes import ceph_volume
 
 KUEUE_GROUP: Final = "kueue.x-k8s.io"
 _KUEUE_VERSIONS: Final = ("v1beta2", "v1beta1")
@@ -81,7 +81,7 @@ KINDS: Final = (
     _engine_kind("resourcequotas", "quota.kubesphere.io", "v1alpha2", kubesphere.workspace_quota),
 )
 
-VOLUMES: Final = Kind("persistentvolumes", "", ("v1",), rbd_volume)
+VOLUMES: Final = Kind("persistentvolumes", "", ("v1",), ceph_volume)
 """Only for those who ask whose storage is slow. Nothing else depends on it: without the right to read it, and however
 long ago it was read, the rest of the picture is as good."""
 

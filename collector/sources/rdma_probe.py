@@ -6,21 +6,17 @@ Runs the commands it was given and no shell; each is bounded in time at its own 
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import IO, Final
+from typing import Final
 
 from collector.model.fabric import QUANTILES, ProbePlan, ProbeTarget
 from collector.model.reading import Known, Reading, Unknown
 from collector.parse.ucx import complaint, percentile_latency
+from collector.sources.bounded_process import BoundedProcess, running
 
 _WARM_UP: Final = 20
 _MESSAGE_BYTES: Final = 8
@@ -30,8 +26,6 @@ _SLACK_SECONDS: Final = 1.0
 _RETRY_SECONDS: Final = 0.1
 _SERVER_GONE_SECONDS: Final = 2.0
 """A client that runs on for so long after its server ended waits in vain."""
-_GRACE_SECONDS: Final = 1.0
-_MOST_OUTPUT_BYTES: Final = 64 * 1024
 _NOT_YET: Final = "Connection refused"
 _USUAL_ENVIRONMENT: Final = {"UCX_LOG_LEVEL": "error", "UCX_WARN_UNUSED_ENV_VARS": "n"}
 
@@ -99,18 +93,18 @@ class RdmaProber:
     def _run(self, target: ProbeTarget, rank: float) -> Known[float] | ProbeFailed:
         deadline = time.monotonic() + self._plan.timeout_seconds
         try:
-            with _running(self._command(target, target.server)) as server:
+            with running(self._command(target, target.server)) as server:
                 ask = ("-f", "-v", "-R", f"{rank:g}", target.address)
                 return self._ask(self._command(target, target.client, ask), rank, server, deadline)
         except OSError as error:
             return ProbeFailed(ProbeFault.NO_COMMAND, f"{error.filename}: {error.strerror}")
 
     def _ask(
-        self, command: Sequence[str], rank: float, server: _Process, deadline: float
+        self, command: Sequence[str], rank: float, server: BoundedProcess, deadline: float
     ) -> Known[float] | ProbeFailed:
         """The client, again and again until the server listens."""
         while True:
-            with _running(command) as client:
+            with running(command) as client:
                 failed = self._wait(client, server, deadline)
                 text = client.output()
             reading = percentile_latency(text, rank, self._plan.iterations)
@@ -119,12 +113,12 @@ class RdmaProber:
             if failed is not None:
                 return failed
             if _NOT_YET not in text:
-                return ProbeFailed(ProbeFault.NO_RESULT, _with_last_line(reading.reason, text))
+                return ProbeFailed(ProbeFault.NO_RESULT, with_last_line(reading.reason, text))
             if server.ended:
-                return ProbeFailed(ProbeFault.NO_SERVER, _with_last_line("the server ended at once", server.output()))
+                return ProbeFailed(ProbeFault.NO_SERVER, with_last_line("the server ended at once", server.output()))
             self._closed.wait(_RETRY_SECONDS)
 
-    def _wait(self, client: _Process, server: _Process, deadline: float) -> ProbeFailed | None:
+    def _wait(self, client: BoundedProcess, server: BoundedProcess, deadline: float) -> ProbeFailed | None:
         """Until the client ends, or why it is not waited for any longer."""
         server_seen_at = time.monotonic()
         while not client.ended:
@@ -135,7 +129,7 @@ class RdmaProber:
             if now > deadline:
                 return ProbeFailed(ProbeFault.TIMEOUT, f"no result within {self._plan.timeout_seconds:g} s")
             if now - server_seen_at > _SERVER_GONE_SECONDS:
-                return ProbeFailed(ProbeFault.NO_SERVER, _with_last_line("the server ended", server.output()))
+                return ProbeFailed(ProbeFault.NO_SERVER, with_last_line("the server ended", server.output()))
             time.sleep(_POLL_SECONDS)
         return None
 
@@ -155,49 +149,7 @@ class RdmaProber:
         ]
 
 
-class _Process:
-    """A running command and what it has written so far."""
-
-    def __init__(self, child: subprocess.Popen[bytes], written: IO[bytes]) -> None:
-        self._child, self._written = child, written
-
-    @property
-    def ended(self) -> bool:
-        return self._child.poll() is not None
-
-    def output(self) -> str:
-        """Both of its streams, up to a bound."""
-        # Not by seek and read: the child writes where the shared position stands.
-        return os.pread(self._written.fileno(), _MOST_OUTPUT_BYTES, 0).decode(errors="replace")
-
-    def end(self) -> None:
-        """Asks it and what it started to end, and kills it when it does not."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if self.ended:
-                return
-            os.killpg(self._child.pid, number)
-            try:
-                self._child.wait(_GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                continue
-
-
-@contextmanager
-def _running(command: Sequence[str]) -> Iterator[_Process]:
-    """The command, in a group of its own, ended when the block is left. Raises OSError when it can not be started."""
-    # To a file, not through a pipe: what nobody reads would hold it up.
-    with tempfile.TemporaryFile() as written:
-        child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        process = _Process(child, written)
-        try:
-            yield process
-        finally:
-            process.end()
-
-
-def _with_last_line(what: str, text: str) -> str:
+def with_last_line(what: str, text: str) -> str:
     """`what`, and why: UCX's own complaint unless it is told already, else the last line of another program."""
     lines = text.strip().splitlines()
     why = complaint(text) or (lines[-1].strip()[:200] if lines else "")

@@ -9,13 +9,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from collector.assemble.disturbances import Disturbance, Kind, Scope
+from collector.assemble.osd_blame import OsdFacts, blamed
 from collector.assemble.storage import RBD, limit_seconds
-from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, storage_trouble
+from collector.assemble.storage_advice import advice, pattern
+from collector.assemble.storage_trouble import VolumeFacts, storage_trouble
 from collector.model.quantities import format_duration
 from collector.model.reading import Reading, Unknown, mapped, number
-from collector.model.snapshot import OtherCause, OtherKind
+from collector.model.snapshot import OtherCause, OtherKind, UseTold
 from collector.model.tenancy import Site
 from collector.sources.prometheus import VectorSample
+from collector.sources.storage_use import USE_SERIES, storage_uses
 
 LAST_SUCCESS: Final = "trimtab_collector_last_success_timestamp_seconds"
 _READ_LATENCY: Final = "trimtab_storage_read_latency_seconds"
@@ -24,8 +28,9 @@ _STALLED: Final = "trimtab_storage_stalled"
 _OSD_STALLED: Final = "trimtab_storage_osd_stalled"
 _OSD_COMMIT: Final = "trimtab_storage_osd_commit_latency_seconds"
 _SLOW: Final = "trimtab_storage_slow_operations"
-STORAGE_SERIES: Final = frozenset(
-    (LAST_SUCCESS, _READ_LATENCY, _WRITE_LATENCY, _STALLED, _OSD_STALLED, _OSD_COMMIT, _SLOW)
+_DISTURBANCE: Final = "trimtab_storage_disturbance"
+STORAGE_SERIES: Final = USE_SERIES | frozenset(
+    (LAST_SUCCESS, _READ_LATENCY, _WRITE_LATENCY, _STALLED, _OSD_STALLED, _OSD_COMMIT, _SLOW, _DISTURBANCE)
 )
 """What to ask for."""
 _SOURCE: Final = "ceph"
@@ -37,10 +42,13 @@ class StorageEvidence:
 
     causes: Mapping[str, tuple[OtherCause, ...]] = field(default_factory=dict)
     unseen: str | None = None
+    uses: Mapping[str, tuple[UseTold, ...]] = field(default_factory=dict)
+    """Tenant → how it uses each kind of storage, with advice."""
 
 
 def storage_evidence(samples: Iterable[VectorSample], site: Site, now: float, limit: float) -> StorageEvidence:
     """What `samples` (of one cluster, at `now`) say about the tenants of the site. `limit`: how old, in seconds."""
+    samples = list(samples)
     values = _Values(samples, now)
     if values.read_at is None:
         return StorageEvidence()
@@ -59,10 +67,16 @@ def storage_evidence(samples: Iterable[VectorSample], site: Site, now: float, li
         )
         for tenant in site.tenants
     )
-    troubles = (storage_trouble(volumes, osds) for volumes in facts)
-    return StorageEvidence(
-        {found.tenant: (OtherCause(OtherKind.CEPH, found.sentence),) for found in troubles if found is not None}
-    )
+    troubles = [storage_trouble(volumes, osds, values.going_on) for volumes in facts]
+    causes = {found.tenant: (OtherCause(OtherKind.CEPH, found.sentence),) for found in troubles if found is not None}
+    going_on = (*values.going_on, *([Disturbance(Kind.SLOW_DISK, Scope.OSD)] if blamed(osds) else []))
+    uses = storage_uses(samples, frozenset(causes), age_seconds)
+    told = {
+        tenant: tuple(UseTold(use.storage, pattern(use), advice(use, going_on)) for use in own)
+        for tenant, own in uses.items()
+        if site.tenant(tenant) is not None
+    }
+    return StorageEvidence(causes, uses=told)
 
 
 class _Values:
@@ -71,7 +85,11 @@ class _Values:
     def __init__(self, samples: Iterable[VectorSample], now: float) -> None:
         self._by_name: dict[str, dict[str, float]] = {name: {} for name in STORAGE_SERIES}
         self.read_at: float | None = None
+        self.going_on: list[Disturbance] = []
         for sample in samples:
+            if sample.labels.get("__name__") == _DISTURBANCE:
+                self.going_on += _disturbance(sample)
+                continue
             series = self._by_name.get(sample.labels.get("__name__", ""))
             key = _key(sample)
             if series is not None and key is not None:
@@ -81,7 +99,9 @@ class _Values:
 
     def daemons(self) -> list[str]:
         """Every OSD that any series is about."""
-        return sorted({name for metric in (_OSD_STALLED, _OSD_COMMIT, _SLOW) for name in self._by_name[metric]})
+        return sorted(
+            {name for metric in (_OSD_STALLED, _OSD_COMMIT, _SLOW, _DISTURBANCE) for name in self._by_name[metric]}
+        )
 
     def osd(self, name: str) -> OsdFacts:
         """What is known of one OSD."""
@@ -98,6 +118,13 @@ class _Values:
         if value is None:
             return Unknown(f"Prometheus has no {metric} for it")
         return number(value, self._age_seconds, metric)
+
+
+def _disturbance(sample: VectorSample) -> Iterable[Disturbance]:
+    """None where it does not go on, or a newer collector has another word for it."""
+    kind, scope = sample.labels.get("disturbance", ""), sample.labels.get("scope", "")
+    if sample.value > 0 and kind in set(Kind) and scope in set(Scope):
+        yield Disturbance(Kind(kind), Scope(scope), sample.labels.get("where", ""))
 
 
 def _key(sample: VectorSample) -> str | None:

@@ -6,7 +6,7 @@ second document to be judged stands in `crosscheck`.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
@@ -299,6 +299,9 @@ class CadenceModel(Border):
     dwell: Dwell = Cadence().dwell_seconds
 
 
+StrategyName: TypeAlias = Literal["guard", "lend", "objectives", "deadlines", "offer"]
+
+
 class RevertModel(Border):
     """How a change ends."""
 
@@ -322,7 +325,7 @@ class PolicySpec(Border):
     targets: TargetsModel = TargetsModel()
     pools: list[PoolModel] = []
     tiers: list[TierModel] = []
-    strategies: list[Literal["guard", "lend", "objectives"]] = ["guard", "lend", "objectives"]
+    strategies: list[StrategyName] = ["guard", "lend", "objectives", "deadlines", "offer"]
     budgets: BudgetsModel = BudgetsModel()
     cadence: CadenceModel = CadenceModel()
     revert: RevertModel = RevertModel()

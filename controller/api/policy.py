@@ -76,7 +76,7 @@ class Policy:
     mode: Mode = Mode.OBSERVE
     paused: bool = False
     targets: Targets = Targets()
-    strategies: tuple[str, ...] = ("guard", "lend", "objectives")
+    strategies: tuple[str, ...] = ("guard", "lend", "objectives", "deadlines", "offer")
     budgets: Budgets = Budgets()
     cadence: Cadence = Cadence()
     revert: Revert = Revert()

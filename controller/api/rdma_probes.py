@@ -5,40 +5,16 @@ Judged as the documents are: strict, each mistake with its place, and all of the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import Field
 
 from collector.model.fabric import Edge, ProbePlan, ProbeTarget
 from controller.api.border import Border
-from controller.api.errors import InputError, Mistake
 from controller.api.fields import Dwell, ObjectName, Text, Tick
-from controller.api.wording import mistakes_in_words
-from controller.api.yaml_text import ValuePath, YamlDocument, place_in_words, printable, read_yaml
-
-_ADDRESS: Final = re.compile(r"[0-9A-Za-z:][0-9A-Za-z.:%-]{0,252}")
-_VARIABLE: Final = re.compile(r"UCX_[A-Z0-9_]+")
-_SETTING: Final = re.compile(r"[A-Za-z0-9_.,:/^+=@%-]+")
-
-
-def _address(text: str) -> str:
-    # It becomes a word of a command: one that begins with a dash would be an option.
-    if not _ADDRESS.fullmatch(text):
-        raise ValueError("an IP address or a host name")
-    return text
-
-
-def _variables(settings: dict[str, str]) -> dict[str, str]:
-    wrong = sorted(name for name in settings if not _VARIABLE.fullmatch(name))
-    if wrong:
-        raise ValueError(f"variables of UCX, such as UCX_TLS, and not {wrong[0]}")
-    # An `ssh` before the command hands it to a shell at the other end.
-    unsafe = sorted(name for name, value in settings.items() if not _SETTING.fullmatch(value))
-    if unsafe:
-        raise ValueError(f"for {unsafe[0]} a value of letters, digits and _ . , : / ^ + = @ % -")
-    return settings
+from controller.api.probe_fields import Address, UcxVariables, parsed
+from controller.api.yaml_text import ValuePath
 
 
 class EdgeModel(Border):
@@ -46,7 +22,7 @@ class EdgeModel(Border):
 
     source: ObjectName
     destination: ObjectName
-    address: Annotated[str, AfterValidator(_address)]
+    address: Address
     port: Annotated[int, Field(ge=1, le=65535)] = 13337
     client: list[Text] = Field(default_factory=list)
     server: list[Text] = Field(default_factory=list)
@@ -64,7 +40,7 @@ class ProbesModel(Border):
     timeout: Tick = 20.0
     iterations: Annotated[int, Field(ge=100, le=1_000_000)] = 500
     progress: Literal["sleep", "poll"] = "sleep"
-    environment: Annotated[dict[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
+    environment: UcxVariables = Field(default_factory=dict)
     edges: list[EdgeModel] = Field(min_length=1)
 
     def value(self) -> ProbePlan:
@@ -80,23 +56,7 @@ class ProbesModel(Border):
 
 def parse_probe_plan(text: str, origin: str) -> ProbePlan:
     """The plan in one text; `origin` names it in messages. Raises InputError with every mistake."""
-    documents, flaw = read_yaml(text)
-    if flaw is not None:
-        place = printable(f"{origin}: line {flaw.line}")
-        raise InputError((Mistake(place, flaw.written, f"YAML, which this is not: {flaw.problem}"),))
-    if len(documents) != 1 or not isinstance(documents[0].value, dict):
-        raise InputError((Mistake(printable(origin), f"{len(documents)} documents", "one mapping with the key edges"),))
-    document = documents[0]
-    wrong = [(one.path, one.expected) for one in document.flaws]
-    try:
-        model = ProbesModel.model_validate(document.value)
-    except ValidationError as error:
-        wrong += mistakes_in_words(ProbesModel, error)
-        raise InputError(_mistakes(origin, document, wrong)) from None
-    wrong += _crossed(model)
-    if wrong:
-        raise InputError(_mistakes(origin, document, wrong))
-    return model.value()
+    return parsed(ProbesModel, text, origin, "edges", _crossed).value()
 
 
 def _crossed(model: ProbesModel) -> Iterator[tuple[ValuePath, str]]:
@@ -108,14 +68,3 @@ def _crossed(model: ProbesModel) -> Iterator[tuple[ValuePath, str]]:
         if pair in seen:
             yield ("edges", number), f"each pair once; this one stands at edges[{seen[pair]}] too"
         seen.setdefault(pair, number)
-
-
-def _mistakes(origin: str, document: YamlDocument, wrong: list[tuple[ValuePath, str]]) -> tuple[Mistake, ...]:
-    return tuple(
-        Mistake(
-            printable(f"{origin}: {place_in_words(path)}" if path else origin),
-            document.written.get(path, "nothing"),
-            printable(expected),
-        )
-        for path, expected in wrong
-    )

@@ -19,13 +19,14 @@ from controller.cli.addresses import http_address
 from controller.cli.options import Context, Format, Kubeconfig
 from controller.cli.output import FINDINGS, OK, UNREACHABLE, NotedRows, Output, console, left, print_json, section
 from controller.cli.run_cluster_role import read_probe_plan
-from controller.cli.run_collector import CephUrls, GpuExporters, RdmaProbes
+from controller.cli.run_collector import CephAdminFile, CephUrls, CephUser, GpuExporters, RdmaProbes
 from controller.cli.values import address_for, path_for
 from controller.runtime.doctor import (
     Check,
     SourceReport,
     State,
     check_ceph,
+    check_ceph_admin,
     check_gpu_exporter,
     check_kubernetes,
     check_probes,
@@ -59,6 +60,8 @@ def sources(
     prometheus_url: PrometheusAsked = None,
     gpu_exporter: GpuExporters = None,
     ceph_url: CephUrls = None,
+    ceph_admin: CephAdminFile = None,
+    ceph_user: CephUser = "client.admin",
     rdma_probes: RdmaProbes = None,
     webhook_token_file: TokenFile = None,
     output: Format = Output.TEXT,
@@ -78,6 +81,8 @@ def sources(
         prometheus_url,
         tuple(http_address("--gpu-exporter", url) for url in gpu_exporter or ()),
         tuple(http_address("--ceph-url", url) for url in ceph_url or ()),
+        ceph_admin,
+        ceph_user,
         rdma_probes,
         webhook_token_file,
     )
@@ -118,6 +123,8 @@ class _Asked:
     prometheus_url: str | None
     gpu_exporters: tuple[str, ...]
     ceph_urls: tuple[str, ...]
+    ceph_admin: Path | None
+    ceph_user: str
     rdma_probes: Path | None
     webhook_token_file: Path | None
 
@@ -132,6 +139,8 @@ def _reports(asked: _Asked) -> Iterator[SourceReport]:
         yield from (check_ceph(scraper, url) for url in asked.ceph_urls)
     finally:
         scraper.close()
+    if asked.ceph_admin is not None:
+        yield check_ceph_admin(asked.ceph_admin, asked.ceph_user)
     if asked.rdma_probes is not None:
         yield check_probes(read_probe_plan(asked.rdma_probes))
     if asked.webhook_token_file is not None:

@@ -12,7 +12,7 @@ from collector.assemble.never import never_start
 from collector.model.objects import ClusterQueue
 from collector.model.quantities import counted, format_duration
 from collector.model.reading import Unknown
-from collector.model.snapshot import Lie, PoolState, TenantPool, WaitingName, Work, WorkPhase
+from collector.model.snapshot import Lie, PoolState, TenantPool, UseTold, WaitingName, Work, WorkPhase
 from collector.model.tenancy import Engine, Tenant
 from controller.cli.not_known import OF_GPUS, unseen
 from controller.cli.view import View
@@ -47,6 +47,8 @@ class WorkFacts:
     """What its gang and its GPUs suffer from."""
     not_judged: str = ""
     """Why it can not be told whether it hangs; "" where it can, and of what does not run."""
+    storage: tuple[str, ...] = ()
+    """How it uses each of its claims that moves much, a sentence each."""
     history: tuple[Transition, ...] = ()
     """What happened to it so far, where a history is kept."""
 
@@ -65,6 +67,7 @@ class TenantFacts:
     lies: tuple[Lie, ...]
     troubles: tuple[str, ...] = ()
     """What its gangs and its GPUs suffer from."""
+    storage: tuple[UseTold, ...] = ()
 
 
 def work_facts(view: View, work: Work) -> WorkFacts:
@@ -87,6 +90,7 @@ def work_facts(view: View, work: Work) -> WorkFacts:
         lies=_lies_about(view, work.tenant, work.pool),
         troubles=_troubles_of(view, work),
         not_judged=_not_judged(view, work),
+        storage=tuple(_claims(view, work)),
     )
 
 
@@ -108,6 +112,7 @@ def tenant_facts(view: View, tenant: Tenant) -> TenantFacts:
             *(one.cause.sentence for one in view.troubles.gangs if one.tenant == tenant.name),
             *(one.sentence for one in view.troubles.devices if one.tenant == tenant.name),
         ),
+        storage=view.storage.tenants.get(tenant.name, ()),
     )
 
 
@@ -124,6 +129,15 @@ def _not_judged(view: View, work: Work) -> str:
         return ""
     spins = (one.spins for one in view.troubles.unjudged if one.key == work.uid)
     return next((one.reason for one in spins if isinstance(one, Unknown)), "")
+
+
+def _claims(view: View, work: Work) -> Iterator[str]:
+    """Claims of its pods."""
+    pods = (pod for pod in view.picture.pods.values() if pod.namespace == work.namespace)
+    for claim in sorted({claim for pod in pods if pod.name in work.pod_names for claim in pod.claims}):
+        sentence = view.storage.volumes.get((work.namespace, claim))
+        if sentence is not None:
+            yield f"{claim}: {sentence}"
 
 
 def _state(view: View, work: Work) -> str:

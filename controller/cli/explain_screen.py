@@ -11,7 +11,7 @@ from rich.text import Text
 from collector.accounting.schema.rows import Transition
 from collector.model.quantities import counted, format_duration, format_time
 from collector.model.reading import Unknown
-from collector.model.snapshot import Lie, TenantPool, Work
+from collector.model.snapshot import Lie, TenantPool, UseTold, Work
 from controller.cli.accounting_text import transition_cells
 from controller.cli.explain_facts import TenantFacts, WorkFacts
 from controller.cli.look_screen import WAIT_COLUMNS, borrowed, nobody_waits, use_cells, wait_row, waits_title
@@ -39,6 +39,8 @@ def work_screen(facts: WorkFacts, view: View) -> Iterator[RenderableType]:
         yield section(f"Who holds pool {work.pool}", _holders(facts, view))
     if facts.help:
         yield section("What would help", *(Text(f"· {sentence}") for sentence in facts.help))
+    if facts.storage:
+        yield section("Its volumes", *(Text(line) for line in facts.storage))
     if facts.history:
         yield section("What happened to it", _history(facts.history))
     yield from _lies(facts.lies)
@@ -62,6 +64,8 @@ def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     if facts.idle or facts.unread:
         yield section("Use", Text(_use(facts)))
     yield from _troubles(facts.troubles)
+    if facts.storage:
+        yield section("Storage", *(Text(line) for one in facts.storage for line in _used(one)))
     if tenant.objectives:
         shown = table(left("OBJECTIVE"), left("KIND"), right("TARGET"), right("WINDOW"))
         for one in tenant.objectives:
@@ -74,6 +78,11 @@ def tenant_screen(facts: TenantFacts, view: View) -> Iterator[RenderableType]:
     elif view.waits_hidden:
         yield section("Waiting", nobody_waits(view))
     yield from _lies(facts.lies)
+
+
+def _used(one: UseTold) -> Iterator[str]:
+    yield one.pattern
+    yield from (f"· {sentence}" for sentence in one.advice)
 
 
 def change_screen(change: Change) -> Iterator[RenderableType]:

@@ -29,6 +29,8 @@ VERBS: Final = (
     Verb("resume", "controller.cli.pause:resume", "Allow new changes again."),
     Verb("revert", "controller.cli.revert:revert", "Undo a change, a tenant's, or all: the kill switch."),
     Verb("collect", "controller.cli.collect:collect", "What an exporter, probe or /sys says, in one set of names."),
+    Verb("probe run", "controller.cli.probe:run", "Measure RDMA between two nodes now, on every rail they share."),
+    Verb("probe list", "controller.cli.probe:list_links", "What slow links between NICs point at, and the worst."),
     Verb("doctor sources", "controller.cli.doctor:sources", "Is each source reached, what is missing, how to fix it."),
     Verb("validate", "controller.cli.validate:validate", "Check Tenant and Policy documents."),
     Verb("demo", "controller.cli.demo:demo", "The whole loop on a simulated cluster, until Ctrl-C."),
@@ -50,6 +52,7 @@ VERBS: Final = (
 _GROUPS: Final = {
     "doctor": "Find out why something is not seen.",
     "accounting": "Read the history of workloads and policy changes that the collector keeps.",
+    "probe": "Measure RDMA between nodes whose collectors run with --probes.",
     "render": "Print a manifest or rule file made from the documents.",
     "report": "Write a report to send.",
     "run": "Run one of the long-lived programs.",

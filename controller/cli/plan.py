@@ -11,7 +11,7 @@ from rich.text import Text
 from collector.sources.kubernetes_api import connect
 from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
-from controller.cli.advice_text import print_advice
+from controller.cli.advice_text import print_advice, print_classes
 from controller.cli.home import NAMESPACE, Namespace
 from controller.cli.options import Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, section, talk
@@ -87,6 +87,7 @@ def _print(document: dict[str, Any]) -> None:
             section(f"{item['tenant']} / {item['pool']}: {item['kind']}", Text(item["finding"]), Text(_told(item)))
         )
     print_advice(out, "To apply by hand:", document["advice"])
+    print_classes(out, document["classes"])
     if len(document["blind"]) > 1:  # one alone stands in the sentence
         out.print(section("Blind", *(Text(f"- {reason}") for reason in document["blind"])))
 

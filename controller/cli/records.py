@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from collector.assemble.gpu_ledger import HeldGpus, PoolLedger, SickDevice
 from collector.model.quantities import format_time
 from collector.model.reading import Reading, Unknown
-from collector.model.snapshot import Lie, TenantPool, Work
+from collector.model.snapshot import Lie, TenantPool, UseTold, Work
 from controller.cli.accounting_text import row_record
 from controller.cli.explain_facts import TenantFacts, WorkFacts
 from controller.cli.view import View
@@ -143,6 +144,11 @@ def lie_record(lie: Lie) -> dict[str, Any]:
     return {"where": lie.where, "sentence": lie.sentence}
 
 
+def storage_record(uses: Iterable[UseTold]) -> list[dict[str, Any]]:
+    """How a tenant uses its storage; empty where it is not known."""
+    return [{"storage": one.storage, "pattern": one.pattern, "advice": list(one.advice)} for one in uses]
+
+
 def work_facts_record(facts: WorkFacts, view: View) -> dict[str, Any]:
     """Everything about one piece of work; null is not known."""
     hidden = view.waits_hidden
@@ -164,6 +170,7 @@ def work_facts_record(facts: WorkFacts, view: View) -> dict[str, Any]:
         "would_help": None if hidden else list(facts.help),
         "history": [row_record(row) for row in facts.history],
         "lies": [lie_record(lie) for lie in facts.lies],
+        "storage": list(facts.storage),
     }
 
 
@@ -184,4 +191,5 @@ def tenant_facts_record(facts: TenantFacts, view: View) -> dict[str, Any]:
         "troubles": None if view.devices.missing else list(facts.troubles),
         "waits": listed([work_record(work) for work in facts.waits], hidden=view.waits_hidden),
         "lies": [lie_record(lie) for lie in facts.lies],
+        "storage": storage_record(facts.storage),
     }

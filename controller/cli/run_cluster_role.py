@@ -23,6 +23,7 @@ from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE, LedgerStore
+from controller.runtime.node_probing import ProbingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,10 @@ class ClusterOptions:
     context: str | None
     gpu_exporters: tuple[str, ...]
     ceph_urls: tuple[str, ...]
+    ceph_admin: Path | None
+    ceph_user: str
     rdma_probes: Path | None
+    probes: Path | None
     prometheus_url: str | None
     accounting: str | None
     accounting_keep: str
@@ -49,13 +53,19 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     if not options.config:
         expected = "a file or folder with Tenant and Policy documents: the cluster role needs them"
         raise InputError((Mistake("--config", "nothing", expected),))
+    if options.ceph_admin is not None and not options.ceph_urls:
+        expected = "--ceph-url beside it: an administrator is only asked about what the pages show"
+        raise InputError((Mistake("--ceph-admin", str(options.ceph_admin), expected),))
     asked = options.prometheus_url
     settings = CollectorSettings(
         cluster=options.cluster,
         listen=options.listen,
         gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in options.gpu_exporters),
         ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph_urls),
+        ceph_admin=options.ceph_admin,
+        ceph_user=options.ceph_user,
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
+        probe_source=None if options.probes is None else ProbingOptions(options.probes, "", None, options.time_scale),
         prometheus_url=None if asked is None else http_address("--prometheus-url", asked),
         time_scale=options.time_scale,
     )

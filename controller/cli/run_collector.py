@@ -42,6 +42,22 @@ CephUrls: TypeAlias = Annotated[
         metavar="URL",
     ),
 ]
+CephAdminFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--ceph-admin",
+        parser=path_for("--ceph-admin"),
+        help="ceph.conf of a client that may ask OSDs; off without. Needs python3-rados of the distribution.",
+    ),
+]
+CephUser: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--ceph-user",
+        parser=words_for("--ceph-user", "a name such as client.trimtab"),
+        help="Its name, for --ceph-admin.",
+    ),
+]
 RdmaProbes: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -83,6 +99,31 @@ Sysfs: TypeAlias = Annotated[
 Nvml: TypeAlias = Annotated[
     bool, typer.Option("--nvml", help="Node role: ask NVML about GPUs. Only where no GPU exporter runs.")
 ]
+Probes: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--probes",
+        parser=path_for("--probes"),
+        help="File that names the NICs whose nodes probe each other, the same for every node and for the cluster role, "
+        "which gathers what they say. Without it nothing is probed.",
+    ),
+]
+ProbeTokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--probe-token-file",
+        parser=path_for("--probe-token-file"),
+        help="Node role: file with the token that nodes share.",
+    ),
+]
+ProbeState: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--probe-state",
+        parser=path_for("--probe-state"),
+        help="Node role: file that keeps what is usual for each link over a restart.",
+    ),
+]
 
 
 class Role(StrEnum):
@@ -90,6 +131,11 @@ class Role(StrEnum):
 
     CLUSTER = "cluster"
     NODE = "node"
+
+
+RoleOption: TypeAlias = Annotated[
+    Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
+]
 
 
 class Program(Protocol):
@@ -102,13 +148,13 @@ class Program(Protocol):
 
 def run_collector(
     config: DocumentsOfCluster = None,
-    role: Annotated[
-        Role, typer.Option("--role", help="cluster: tenants, queues and pools, once; node: RDMA and GPUs, on each.")
-    ] = Role.CLUSTER,
+    role: RoleOption = Role.CLUSTER,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     gpu_exporter: GpuExporters = None,
     ceph_url: CephUrls = None,
+    ceph_admin: CephAdminFile = None,
+    ceph_user: CephUser = "client.admin",
     rdma_probes: RdmaProbes = None,
     prometheus_url: CollectedBy = None,
     accounting: Accounting = None,
@@ -119,25 +165,26 @@ def run_collector(
     node: NodeName = None,
     sysfs: Sysfs = None,
     nvml: Nvml = False,
+    probes: Probes = None,
+    probe_token_file: ProbeTokenFile = None,
+    probe_state: ProbeState = None,
     time_scale: TimeScale = 1.0,
     max_mode: MaxModeNotNeeded = None,
 ) -> None:
     """Export who waits, who holds what and what stands idle, per tenant, queue and pool. Needs rights to read only.
 
-    With --ceph-url also how the volumes of each tenant do; whose they are is read from the PersistentVolumes.
-
-    With --accounting also keeps the history of every workload and policy change; waits then survive a restart.
+    With --ceph-url also how the volumes of each tenant do; with --ceph-admin also for which OSD others wait. With
+    --accounting also keeps the history of every workload and policy change. While the API server is away it says so.
 
     With --role node: the RDMA ports of this node, what their counters mean, pauses and drops of their interfaces, and
-    with --nvml its GPUs. Needs neither documents nor the API server.
-
-    Keeps trying while the API server is away, and exports that it can not see.
+    with --nvml its GPUs. Needs neither documents nor the API server. With --probes it also measures RDMA to others.
 
     Example: trimtab run collector --config /etc/trimtab --gpu-exporter http://node-1:9400/metrics --listen :9108
     """
     at = _At(listen_address(listen), cluster, time_scale)
     if role is Role.NODE:
-        return _run(_node_program(at, node, sysfs, nvml), listen)
+        settings = _NodeOptions(node or socket.gethostname(), sysfs or Path("/sys"), nvml)
+        return _run(_node_program(at, settings, _Probing(probes, probe_token_file, probe_state)), listen)
     from controller.cli.run_cluster_role import ClusterOptions, cluster_program
 
     options = ClusterOptions(
@@ -146,7 +193,10 @@ def run_collector(
         context=context,
         gpu_exporters=tuple(gpu_exporter or ()),
         ceph_urls=tuple(ceph_url or ()),
+        ceph_admin=ceph_admin,
+        ceph_user=ceph_user,
         rdma_probes=rdma_probes,
+        probes=probes,
         prometheus_url=prometheus_url,
         accounting=accounting,
         accounting_keep=accounting_keep,
@@ -167,11 +217,35 @@ class _At:
     time_scale: float
 
 
-def _node_program(at: _At, node: str | None, sysfs: Path | None, nvml: bool) -> Program:
+@dataclass(frozen=True, slots=True)
+class _NodeOptions:
+    """What the node role has besides."""
+
+    name: str
+    sysfs: Path
+    nvml: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Probing:
+    """The options about probes."""
+
+    file: Path | None
+    token_file: Path | None
+    state: Path | None
+
+
+def _node_program(at: _At, node: _NodeOptions, probing: _Probing) -> Program:
     from controller.runtime.node_collecting import NodeCollecting, NodeSettings
 
-    name, folder = node or socket.gethostname(), sysfs or Path("/sys")
-    return NodeCollecting(NodeSettings(at.cluster, name, at.listen, folder, nvml, at.time_scale))
+    settings = NodeSettings(at.cluster, node.name, at.listen, node.sysfs, node.nvml, at.time_scale)
+    if probing.file is None:
+        return NodeCollecting(settings)
+    from controller.cli.probe_options import probing_of
+
+    return NodeCollecting(
+        settings, probing_of(node.name, probing.file, probing.token_file, probing.state, at.time_scale)
+    )
 
 
 def _run(program: Program, listen: str) -> None:

@@ -32,6 +32,8 @@ _ROWS: Final = {
     "recent_changes": {"id", "verdict", "verdict_reason", "return_reason"},
 }
 """List → what each of its rows is read for."""
+_OF_STORAGE = {"tenant", "pattern", "advice"}
+"""A controller of before wrote none."""
 
 
 def status(
@@ -84,6 +86,8 @@ def _print(document: dict[str, Any]) -> None:
     if document["findings"]:
         out.print(section("Findings", *(Text(f"- {_finding(item)}") for item in document["findings"])))
     print_advice(out, "To apply by hand:", document.get("advice", ()))
+    if storage := [row for row in document.get("storage", ()) if row.keys() >= _OF_STORAGE]:
+        out.print(section("Storage", *(Text(f"- {row['tenant']}: {_used(row)}") for row in storage)))
     changes = document["active_changes"]
     if changes:
         out.print(section("Changes in force", *(Text(f"- {_change(item)}") for item in changes)))
@@ -98,6 +102,10 @@ def _tenants(rows: list[dict[str, Any]]) -> Any:
         cells = ["unknown" if row[key] is None else str(row[key]) for key in _AMOUNTS]
         shown.add_row(row["tenant"], row["tier"], row["pool"], *cells)
     return shown
+
+
+def _used(row: dict[str, Any]) -> str:
+    return " ".join((row["pattern"], *row["advice"]))
 
 
 def _finding(item: dict[str, Any]) -> str:

@@ -7,10 +7,11 @@ was evicted.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from collector.assemble.assemble import assemble
 from collector.assemble.clocks import WaitClocks
@@ -20,13 +21,16 @@ from collector.assemble.infer import Inferred, infer_site, with_known_namespaces
 from collector.assemble.lies import lies
 from collector.assemble.waiting import named, naming_context
 from collector.model.objects import Picture
-from collector.model.snapshot import Evidence, Lie, Snapshot, WaitingName
+from collector.model.snapshot import Evidence, Lie, Snapshot, UseTold, WaitingName
 from collector.model.tenancy import Site
 from collector.sources.kubernetes_api import KubernetesApi, connect
 from collector.sources.kubernetes_lists import look_once
 from controller.cli.addresses import http_address
 from controller.cli.not_known import OF_TENANTS, OF_USE, OF_WAITS, Gap, gaps, unseen, without_invention
 from controller.runtime.configuration import Configuration
+
+_STORAGE_SECONDS: Final = 300.0
+"""What was read of Ceph longer ago is not told as if it were now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,15 @@ class Where:
         return connect(self.kubeconfig, self.context)
 
 
+@dataclass(frozen=True, slots=True)
+class StorageSeen:
+    """How storage is used, in words."""
+
+    tenants: Mapping[str, tuple[UseTold, ...]] = field(default_factory=dict)
+    volumes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """(namespace, claim) → a sentence, of the busiest."""
+
+
 @dataclass(frozen=True)  # no slots: what few verbs ask for is worked out once
 class View:
     """Everything a reading verb speaks of."""
@@ -59,6 +72,8 @@ class View:
     devices: Devices
     ledgers: tuple[PoolLedger, ...]
     lies: tuple[Lie, ...]
+    storage: StorageSeen = field(default_factory=StorageSeen)
+    """Empty as well where no Prometheus was asked, or it knows of no Ceph."""
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -103,6 +118,7 @@ def view_of(where: Where, api: KubernetesApi | None = None) -> View:
         devices=devices,
         ledgers=gpu_ledger(picture, agreed, snapshot.works, devices, now),
         lies=tuple(dict.fromkeys((*snapshot.lies, *lies(picture, agreed)))),
+        storage=_storage(where.prometheus_url, agreed, now),
     )
 
 
@@ -119,6 +135,30 @@ def with_reasons(snapshot: Snapshot, picture: Picture) -> Snapshot:
             why = why if judged.waiting in (None, WaitingName.BROKEN) else judged.why
         works.append(replace(work, why=why))
     return replace(snapshot, works=tuple(works))
+
+
+def _storage(url: str | None, site: Site, now: float) -> StorageSeen:
+    if url is None:
+        return StorageSeen()
+    # Only now, as below.
+    from collector.assemble.storage_advice import pattern
+    from collector.sources.errors import SourceError
+    from collector.sources.prometheus import Prometheus
+    from collector.sources.storage_evidence import STORAGE_SERIES, storage_evidence
+    from collector.sources.storage_use import VOLUME_SERIES, volume_uses
+
+    prometheus = Prometheus(http_address("--prometheus-url", url))
+    names = "|".join(sorted(STORAGE_SERIES | VOLUME_SERIES))
+    try:
+        samples = prometheus.instant(f'{{__name__=~"{names}"}}')
+    except SourceError:
+        return StorageSeen()  # it is told already that Prometheus does not answer
+    finally:
+        prometheus.close()
+    named = [one for one in samples if one.labels.get("cluster") == site.cluster]
+    own = named or list(samples)  # a context may bear another name than the collector gave the cluster
+    volumes = {claim: pattern(use) for claim, use in volume_uses(own).items()}
+    return StorageSeen(storage_evidence(own, site, now, _STORAGE_SECONDS).uses, volumes)
 
 
 def _devices(url: str | None) -> Devices:

@@ -11,8 +11,11 @@ from controller.evaluate.recipe import Recipe
 
 RECIPES: Final = {
     "cycles": "controller.evaluate.cycles:CYCLES",
+    "deadlines": "controller.evaluate.deadlines:DEADLINES",
     "fidelity": "controller.evaluate.fidelity:FIDELITY",
+    "gfs": "controller.evaluate.gfs:GFS",
     "lending-kueue": "controller.evaluate.steering:LENDING_KUEUE",
+    "lending-native": "controller.evaluate.lending_native:LENDING_NATIVE",
     "noise": "controller.evaluate.noise:NOISE",
     "objectives": "controller.evaluate.steering:OBJECTIVES",
     "speed": "controller.evaluate.speed:SPEED",

@@ -12,8 +12,9 @@ from typing import Final, TypeAlias
 
 from collector.assemble.fabric import FabricMemory, agreed_slow, edge_verdicts, slow_edges_sentence
 from collector.assemble.gang_signs import GangMemory, GangSigns, HeldDevice, sick_devices
+from collector.assemble.osd_blame import OsdFacts
 from collector.assemble.storage import limit_seconds
-from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, storage_trouble
+from collector.assemble.storage_trouble import VolumeFacts, storage_trouble
 from collector.model.fabric import QUANTILES, Edge, EdgeProbe
 from collector.model.reading import Known
 from collector.model.snapshot import Evidence, OtherCause, OtherKind, Snapshot

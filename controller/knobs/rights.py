@@ -47,6 +47,11 @@ def volume_rules() -> list[Rule]:
     return [{"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": _READ}]
 
 
+def node_rules() -> list[Rule]:
+    """What a node that probes needs: which nodes are drained. A node that does not probe has no rights at all."""
+    return [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]}]
+
+
 def history_rules() -> list[Rule]:
     """What a collector that keeps the history reads in the home namespace: changes of the policy."""
     return [{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["trimtab-ledger"], "verbs": ["get"]}]

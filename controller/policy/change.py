@@ -101,6 +101,8 @@ class Change:
     """A loan: when its lender got something of it back last."""
     hard: bool = False
     """A person asked for an end that may evict."""
+    standing: bool = False
+    """Its amount is decided anew in every tick: a cap that follows what is safe to lend."""
     ended_at: float | None = None
 
     @property

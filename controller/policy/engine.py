@@ -21,6 +21,8 @@ from controller.policy.guards import MOST_MORE_TICKS, Circumstances, Refusal, fi
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.moments import next_moment
 from controller.policy.proposals import NoProposal, Proposal, Terms, View
+from controller.policy.standing import standing_offers
+from controller.policy.strategies.deadlines import ClassChoice, choices, next_choice_at
 from controller.policy.targets import Target, TargetKey, available, by_key, recorded
 from controller.policy.trial import due, evictions_by, evictions_of, heeded, judged, softened
 
@@ -52,6 +54,8 @@ class Outcome:
 
     After a tick that changed the ledger it is the next one at the latest; infinite where nothing is to be waited for.
     """
+    classes: tuple[ClassChoice, ...] = ()
+    """Waiting work that should stand in another priority class."""
 
 
 def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, targets: Sequence[Target]) -> Outcome:
@@ -64,6 +68,7 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     ledger = _kept_up(snapshot, policy, min(ceiling, policy.mode), ledger, places)
     if not snapshot.blind:
         ledger = replace(ledger, evictions=ledger.evictions.advance(snapshot, policy.day_seconds / 24))
+    ledger = standing_offers(snapshot, policy, min(ceiling, policy.mode), ledger, targets)
     findings = find(snapshot, ledger)
     if policy.lending is not None and not snapshot.blind:
         findings += tuple(lending.idle_floats(snapshot, ledger, policy.lending, policy.cadence.dwell_seconds))
@@ -87,8 +92,22 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
         ledger=ledger,
         used=budget_use(ledger, now, policy.day_seconds),
         sentence=_sentence(snapshot, decisions, ledger),
-        wake_at=_wake_at(now, policy, (before, ledger), decisions),
+        wake_at=min(_wake_at(now, policy, (before, ledger), decisions), _next_class_at(snapshot, policy)),
+        classes=_classes(snapshot, policy),
     )
+
+
+def _classes(snapshot: Snapshot, policy: Policy) -> tuple[ClassChoice, ...]:
+    return choices(snapshot, policy.targets) if _sets_classes(snapshot, policy) else ()
+
+
+def _next_class_at(snapshot: Snapshot, policy: Policy) -> float:
+    return next_choice_at(snapshot, policy.targets) if _sets_classes(snapshot, policy) else math.inf
+
+
+def _sets_classes(snapshot: Snapshot, policy: Policy) -> bool:
+    """Not on a picture that is no ground for decisions, and not while a person has paused it."""
+    return not policy.paused and not snapshot.blind_reasons and "deadlines" in policy.strategies
 
 
 def _kept_up(
@@ -103,7 +122,7 @@ def _kept_up(
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
-        if not snapshot.blind and not kept.lends:
+        if kept.stage is Stage.RETURNING and not snapshot.blind and not kept.lends:
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
         ledger = ledger if kept == change else ledger.with_change(kept)
     if not snapshot.blind:

@@ -122,6 +122,15 @@ def on_trial(finding: Finding, ledger: Ledger) -> Refusal | None:
     return Refusal("ON_TRIAL", f"Change {last.id} for it is on trial.") if last is not None and trying else None
 
 
+def not_offered(proposal: Proposal, at: Circumstances) -> Refusal | None:
+    """Native: where a cap follows what is safe to lend, what it does not allow is expected to be needed soon."""
+    for change in at.ledger.active:
+        if change.standing and change.destination == proposal.destination.name and proposal.source is None:
+            lent = counted(change.given, "GPU")
+            return Refusal("OFFERED", f"Its cap follows what is safe to lend: {lent} now.")
+    return None
+
+
 def dwelt(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """No second change for a tenant and pool within the dwell time; where idle floats are lent, giving more is fast."""
     finding = proposal.finding
@@ -229,6 +238,7 @@ GUARDS: tuple[Guard, ...] = (
     holds_idle,
     confirmed,
     steady,
+    not_offered,
     dwelt,
     not_failed_twice,
     within_change_budgets,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from controller.api.policy import Budgets
 from controller.policy.change import Change, Stage, Verdict
 from controller.policy.evictions import EvictionMemory
+from controller.policy.owners import OwnersMemory
 
 FindingKey = tuple[str, str, str]
 """(tenant, pool, kind of finding)"""
@@ -29,6 +30,8 @@ class Ledger:
     """When the finding was seen last and then no more, although nothing was done about it, within the last while."""
     evictions: EvictionMemory = field(default_factory=EvictionMemory)
     """Who evicted whom lately."""
+    owners: OwnersMemory = field(default_factory=OwnersMemory)
+    """Native: how much the owners of each pool used lately."""
 
     @property
     def active(self) -> tuple[Change, ...]:
@@ -81,8 +84,9 @@ class Ledger:
         return found[0] if len(found) == 1 else None
 
     def last_for(self, tenant: str, pool: str, *, lends: bool = False) -> Change | None:
-        """The youngest change for this tenant and pool, or the youngest loan of it."""
-        found = [one for one in self.changes if (one.tenant, one.pool, one.lends) == (tenant, pool, lends)]
+        """The youngest change that answered a finding of this tenant in this pool, or the youngest loan of it."""
+        sought = (tenant, pool, lends)
+        found = [one for one in self.changes if (one.tenant, one.pool, one.lends) == sought and not one.standing]
         return max(found, key=lambda change: change.created_at, default=None)
 
     def failures(self, tenant: str, pool: str, since: float) -> int:

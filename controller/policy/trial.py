@@ -37,9 +37,14 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     if change.stage is not Stage.ON_TRIAL or snapshot.blind_reasons:
         return change
     now = snapshot.taken_at
-    change = watched(change, snapshot)
     if change.lends:
         return _with(change, Verdict.HELPED, "what stood idle is lent; its lender gets it back when it needs it", now)
+    return _lent(change, snapshot) if change.standing else _tried(watched(change, snapshot), snapshot, policy)
+
+
+def _tried(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
+    """What became of who was named."""
+    now = snapshot.taken_at
     if change.forecast.stays:
         return _calmed(change, snapshot)
     named, ready = len(change.forecast.ready), len(change.seen_ready)
@@ -60,6 +65,17 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     if len(gone) == named:
         return _with(change, Verdict.CANNOT_TELL, "the named workloads are gone and were not seen to start", now)
     return _with(change, Verdict.NO_EFFECT, f"none of {named} named workloads became Ready in time", now)
+
+
+def _lent(change: Change, snapshot: Snapshot) -> Change:
+    """A cap that follows what is safe helped once extra work runs under it. It evicts nobody, so it can not hurt."""
+    now, state = snapshot.taken_at, snapshot.tenant_pool(change.tenant, change.pool)
+    if state is not None and state.preemptible_placed:
+        lent = counted(state.preemptible_placed, "GPU")
+        return _with(change, Verdict.HELPED, f"extra work of it runs on {lent} that stood idle", now)
+    if now < min(change.forecast.ready_by, change.expires_at):
+        return change
+    return _with(change, Verdict.CANNOT_TELL, "no extra work of it started meanwhile", now)
 
 
 def _calmed(change: Change, snapshot: Snapshot) -> Change:
@@ -107,6 +123,8 @@ def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target],
         return change
     if now >= change.expires_at:
         return change.returning(now, f"its time to live ended at {format_time(change.expires_at)}")
+    if change.standing:
+        return change
     if snapshot.blind_reasons or change.stage is not Stage.KEPT or change.lends:
         return replace(change, unneeded_since=None)
     reason = _needed_elsewhere(change, snapshot, targets)

@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
@@ -20,6 +22,7 @@ from collector.assemble.ceph_memory import CephMemory
 from collector.assemble.gang_signs import GangMemory
 from collector.assemble.gpu_ledger import Devices
 from collector.exporter.ceph import CephPages
+from collector.exporter.ceph_admin import AdminRounds
 from collector.exporter.cluster_role import ClusterRole, PictureSource
 from collector.exporter.fabric_families import FabricCollector
 from collector.exporter.families import Published, SnapshotCollector
@@ -27,18 +30,24 @@ from collector.exporter.gpu import GpuExporters
 from collector.exporter.gpu_series import GpuSeries
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
+from collector.exporter.probe_board import ProbeBoard
+from collector.exporter.probe_families import ProbePictureCollector
+from collector.exporter.probe_http import links_route
 from collector.exporter.rdma import RdmaProbes
 from collector.exporter.repeated import Repeated
 from collector.exporter.storage_families import StorageCollector
 from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
+from collector.sources.ceph_admin import CephAdmin
 from collector.sources.evidence import EvidenceLimits, read_evidence
+from collector.sources.probe_gather import gather
 from collector.sources.prometheus import Prometheus
 from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
+from controller.runtime.node_probing import ProbingOptions
 from controller.runtime.observe import wait_clocks
 
 _LOG = structlog.get_logger("trimtab.collector")
@@ -46,7 +55,11 @@ _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
 _CEPH_WINDOW_SECONDS: Final = 60.0
-_CEPH_STALL_SECONDS: Final = 30.0
+_CEPH_SECONDS: Final = 5.0
+_CEPH_STALL_SECONDS: Final = 10.0
+_CEPH_PAGES: Final = ScrapeLimits(read_seconds=15.0, total_seconds=30.0, body_bytes=128 * 1024 * 1024)
+"""The page of a manager of a thousand OSDs is large and slow, and slowest just when OSDs fail."""
+_GATHER_SECONDS: Final = 60.0
 _KEEP_SECONDS: Final = 1.0
 _HISTORY_SECONDS: Final = 10.0
 _ROUNDS_PER_WINDOW: Final = 12
@@ -61,7 +74,12 @@ class CollectorSettings:
     listen: Address
     gpu_exporters: tuple[str, ...] = ()
     ceph_urls: tuple[str, ...] = ()
+    ceph_admin: Path | None = None
+    """The ceph.conf of a client that may ask as an administrator; None: only pages are read."""
+    ceph_user: str = "client.admin"
     rdma_probes: ProbePlan | None = None
+    probe_source: ProbingOptions | None = None
+    """Where the NICs are named whose nodes probe each other; what they say is gathered."""
     prometheus_url: str | None = None
     time_scale: float = 1.0
 
@@ -72,8 +90,13 @@ class CollectorSettings:
 
     @property
     def gpu_seconds(self) -> float:
-        """How often the GPU exporters and Ceph are read."""
+        """How often the GPU exporters are read."""
         return max(1.0, _GPU_SECONDS / self.time_scale)
+
+    @property
+    def ceph_seconds(self) -> float:
+        """How often Ceph's pages are read: ceph-exporter has news every five seconds, and stalls may be short."""
+        return max(1.0, _CEPH_SECONDS / self.time_scale)
 
     @property
     def idle_window_seconds(self) -> float:
@@ -106,6 +129,11 @@ class CollectorSettings:
         """The plan at the pace of the time scale; without one, a plan of no edges."""
         plan = self.rdma_probes or ProbePlan(targets=())
         return replace(plan, interval_seconds=max(1.0, plan.interval_seconds / self.time_scale))
+
+    @property
+    def gather_seconds(self) -> float:
+        """How often the probes of all nodes are gathered."""
+        return max(1.0, _GATHER_SECONDS / self.time_scale)
 
     @property
     def scrape_limits(self) -> ScrapeLimits:
@@ -151,7 +179,14 @@ class Collecting:
         if settings.prometheus_url is not None:
             asked = Prometheus(settings.prometheus_url)
             self._series = GpuSeries(asked, settings.cluster, self._health, time.time, settings.idle_window_seconds)
-        self._ceph = CephPages(settings.ceph_urls, self._scraper, self._health, time.time, settings.ceph_memory)
+        self._ceph_scraper = Scraper(_CEPH_PAGES)
+        self._ceph = CephPages(settings.ceph_urls, self._ceph_scraper, self._health, time.time, settings.ceph_memory)
+        admin_file, user = settings.ceph_admin, settings.ceph_user
+        self._ceph_admin = (
+            None
+            if admin_file is None
+            else AdminRounds(lambda: CephAdmin(admin_file, user), self._ceph.state, self._health, time.time)
+        )
         self._role = ClusterRole(
             pictures=watch,
             devices=self._devices,
@@ -169,9 +204,8 @@ class Collecting:
             )
         )
         if settings.ceph_urls:
-            registry.register(
-                StorageCollector(lambda: self._role.published, self._ceph.state, time.time, _STALE_AFTER_SECONDS)
-            )
+            state = self._ceph.state if self._ceph_admin is None else self._ceph_admin.state
+            registry.register(StorageCollector(lambda: self._role.published, state, time.time, _STALE_AFTER_SECONDS))
         self._prober = RdmaProber(settings.rdma_plan)
         self._fabric = RdmaProbes(settings.rdma_plan, self._prober, self._health, time.time)
         if settings.rdma_probes is not None:
@@ -180,7 +214,9 @@ class Collecting:
                     lambda: self._role.published, lambda: self._fabric.memory, time.time, _STALE_AFTER_SECONDS
                 )
             )
-        self.server = HttpServer(metrics_app(registry, self._is_ready), settings.listen)
+        self._board = self._probe_board(registry)
+        more = () if self._board is None else (links_route(self._board.document),)
+        self.server = HttpServer(metrics_app(registry, self._is_ready, more=more), settings.listen)
 
     def run(self, stop: threading.Event) -> None:
         """Serve and tick. Raises ListenError, and InputError when the documents were never good."""
@@ -210,6 +246,7 @@ class Collecting:
             self._watch.stop()
             self.server.stop()
             self._scraper.close()
+            self._ceph_scraper.close()
             _LOG.info("stopped")
 
     def _devices(self, now: float) -> Devices:
@@ -219,6 +256,16 @@ class Collecting:
             return replace(self._gpus.devices(now), traffic=self._series.traffic(now))
         return self._series.devices(now)
 
+    def _probe_board(self, registry: CollectorRegistry) -> ProbeBoard | None:
+        """What gathers the nodes' probes, with its metrics; None: nobody probes. Raises InputError."""
+        source = self._settings.probe_source
+        if source is None:
+            return None
+        source.settings()  # a file that was never good is said at once
+        board = ProbeBoard(source.settings, lambda settings: gather(settings, ""), self._health, time.time)
+        registry.register(ProbePictureCollector(self._settings.cluster, lambda: board.picture))
+        return board
+
     def _is_ready(self) -> bool:
         return self._role.published.snapshot is not None
 
@@ -227,9 +274,14 @@ class Collecting:
         if self._settings.gpu_exporters:
             helpers.append(self._repeated("gpu-exporters", self._settings.gpu_seconds, self._read_gpus))
         if self._settings.ceph_urls:
-            helpers.append(self._repeated("ceph", self._settings.gpu_seconds, self._read_ceph))
+            helpers.append(self._repeated("ceph", self._settings.ceph_seconds, self._read_ceph))
+        if self._settings.ceph_urls and self._ceph_admin is not None:
+            ask = partial(self._read_ceph_admin, self._ceph_admin)
+            helpers.append(self._repeated("ceph-admin", self._settings.ceph_seconds, ask))
         if self._settings.rdma_probes is not None:
             helpers.append(self._repeated("rdma-probes", self._settings.rdma_plan.interval_seconds, self._probe_rdma))
+        if self._board is not None:
+            helpers.append(self._repeated("probes", self._settings.gather_seconds, self._gather_probes))
         if self._settings.prometheus_url is not None:
             asked = Prometheus(self._settings.prometheus_url)
             every_seconds = self._settings.gpu_seconds * 2
@@ -278,8 +330,18 @@ class Collecting:
     def _read_ceph(self) -> None:
         self._told.say("ceph", self._ceph.read())
 
+    def _read_ceph_admin(self, rounds: AdminRounds) -> None:
+        self._told.say("ceph as an administrator", rounds.read())
+
     def _probe_rdma(self) -> None:
         self._told.say("rdma probe", self._fabric.read())
+
+    def _gather_probes(self) -> None:
+        if self._board is not None:
+            try:
+                self._told.say("probes of nodes", self._board.read())
+            except InputError as error:  # the file was broken while it was used
+                self._told.say("probes of nodes", _mistakes(error))
 
     def _keep(self) -> None:
         if self._keeping is not None:

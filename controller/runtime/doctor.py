@@ -18,11 +18,15 @@ from collector.model.reading import Known
 from collector.parse.accelerator_readings import gpu_readings
 from collector.parse.exposition import Exposition, parse_exposition, scrape_problem
 from collector.parse.json_fields import JsonObject
+from collector.sources.ceph_admin import AdminMissing, CephAdmin
 from collector.sources.errors import Forbidden, NotFound, SourceError, TimedOut, Unreachable
 from collector.sources.kubernetes_kinds import Kind
 from collector.sources.kubernetes_lists import served_version
 from collector.sources.kubernetes_port import ObjectReader
 from collector.sources.scrape import Scrape, ScrapeFailed, ScrapeFault, target_label
+
+_CEPH_ADMIN: Final = "Ceph, as an administrator"
+_NO_BINDINGS: Final = "install it and name the file, or leave --ceph-admin out: the pages tell most of it"
 
 
 class State(StrEnum):
@@ -163,6 +167,23 @@ def check_gpu_exporter(scraper: Scraping, url: str) -> SourceReport:
 def check_ceph(scraper: Scraping, url: str) -> SourceReport:
     """Whether it is the active manager, and tells of images and OSDs."""
     return _page("Ceph manager", scraper, url, _ceph_checks)
+
+
+def check_ceph_admin(configuration: Path, user: str) -> SourceReport:
+    """Whether Ceph can be asked as an administrator: bindings, connection, rights."""
+    target = f"{user}, {configuration}"
+    try:
+        admin = CephAdmin(configuration, user)
+    except AdminMissing as missing:
+        return SourceReport(_CEPH_ADMIN, target, (Check("bindings", State.UNREACHABLE, str(missing), _NO_BINDINGS),))
+    try:
+        flags = sorted(admin.flags())
+    except AdminMissing as missing:
+        fix = "check the addresses of the monitors, the keyring, and the name"
+        return SourceReport(_CEPH_ADMIN, target, (Check("monitors", State.UNREACHABLE, str(missing), fix),))
+    finally:
+        admin.close()
+    return SourceReport(_CEPH_ADMIN, target, (Check("monitors", State.FINE, f"flags: {', '.join(flags)}"),))
 
 
 def _page(source: str, scraper: Scraping, url: str, checks_of: Callable[[Exposition], Iterable[Check]]) -> SourceReport:

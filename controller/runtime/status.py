@@ -17,9 +17,12 @@ from collector.model.tenancy import Engine
 from controller.policy.change import Change
 from controller.policy.engine import Decision
 from controller.policy.ledger_text import change_document
+from controller.policy.strategies.deadlines import ClassChoice
 from controller.runtime.tick import TickReport
 
 SCHEMA_VERSION = 1
+PRIORITY_CLASS_LABEL = "kueue.x-k8s.io/priority-class"
+"""On a Job: the prepared class that Kueue takes its priority from, also while it waits."""
 _LONGEST_SUMMARY = 500
 """Characters of an alert's own words: the status is one object with a bound, and whoever rings may write a lot."""
 _COUNTS = ("reserved_gpus", "waiting_gpus", "entitled_gpus", "shortfall_gpus", "borrowed_gpus")
@@ -123,10 +126,22 @@ def status_document(report: TickReport) -> dict[str, Any]:
         "problems": list(report.problems),
         "findings": [_decision_document(decision) for decision in outcome.decisions] if outcome else [],
         "advice": [one.document() for one in report.advice],
+        "classes": [_class_document(choice) for choice in outcome.classes] if outcome else [],
         "active_changes": [change_document(change) for change in report.ledger.active],
         "recent_changes": [_recent(change) for change in report.ledger.changes if not change.active][-20:],
         "tenants": _tenants(snapshot) if snapshot else [],
+        "storage": _storage(snapshot) if snapshot else [],
     }
+
+
+def _storage(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Tenants whose storage something would make quicker."""
+    return [
+        {"tenant": tenant, "storage": one.storage, "pattern": one.pattern, "advice": list(one.advice)}
+        for tenant, uses in sorted(snapshot.evidence.storage.items())
+        for one in uses
+        if one.advice
+    ]
 
 
 def _alert_document(signal: Signal, now: float) -> dict[str, Any]:
@@ -154,6 +169,23 @@ def _decision_document(decision: Decision) -> dict[str, Any]:
         "decision": decision.sentence,
         "change": decision.change_id,
         "refusal": decision.refusal.code if decision.refusal else None,
+    }
+
+
+def _class_document(choice: ClassChoice) -> dict[str, Any]:
+    """`command` is for a shell; null where the label of another kind of object would be needed."""
+    command = (
+        f"kubectl label job -n {choice.namespace} {choice.name} {PRIORITY_CLASS_LABEL}={choice.after} --overwrite"
+        if choice.kind == "Job"
+        else None
+    )
+    told = {"namespace": choice.namespace, "name": choice.name, "kind": choice.kind}
+    return {
+        **told,
+        "before": choice.before or None,
+        "after": choice.after,
+        "reason": choice.sentence,
+        "command": command,
     }
 
 

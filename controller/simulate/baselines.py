@@ -20,7 +20,7 @@ from controller.simulate.batch_setting import Fates, QueueQuota, Rules, Setting,
 from controller.simulate.deadlines import DeadlinePool
 from controller.simulate.job_table import JobTable
 from controller.simulate.losses import hidden_checkpoints
-from controller.simulate.native import QuotaRetries
+from controller.simulate.native import NativeBatch, NativeSetting
 from controller.simulate.packing import Packing
 from controller.simulate.shares import GPUS_PER_NODE, Share
 
@@ -104,7 +104,8 @@ def prepared(baseline: Baseline, jobs: JobTable, shares: Sequence[Share], condit
     if baseline is Baseline.EDF:
         return DeadlinePool(jobs, capacity, common)
     if baseline is Baseline.STATIC and conditions.engine is Engine.NATIVE:
-        return QuotaRetries(jobs, [share.quota for share in shares], common)
+        quotas = [share.quota for share in shares]
+        return NativeBatch(jobs, NativeSetting(quotas, [0] * len(shares), capacity, gpus_per_node=_size(conditions)))
     served = replace(jobs, priority=[0] * len(jobs)) if baseline is Baseline.POOL else ranked(jobs, shares)
     setting = _setting(baseline, shares, capacity, conditions)
     return Batch(served, setting, served_by_priority(served), lambda row: hidden_checkpoints(conditions.seed, row))
@@ -145,6 +146,10 @@ def _setting(baseline: Baseline, shares: Sequence[Share], capacity: int, conditi
     if baseline is Baseline.STATIC:
         return Setting(quotas, queues, rules, _nodes([quota.quota for quota in quotas], conditions))
     return Setting(quotas, queues, rules, _nodes([capacity], conditions) * len(quotas))
+
+
+def _size(conditions: Conditions) -> int | None:
+    return conditions.gpus_per_node if conditions.placement is Placement.NODES else None
 
 
 def _nodes(gpus: Sequence[int], conditions: Conditions) -> list[Packing]:

@@ -10,6 +10,7 @@ from grafanalib.core import Annotations, Dashboard, Templating, Time
 from alerts.rules.attainment import attainment, coverage
 from alerts.rules.objectives import BUDGET, DEFAULT_WINDOW_SECONDS
 from alerts.rules.timing import DAY, HOUR, promql_duration
+from dashboards.boards.tenant_storage import storage_band
 from dashboards.house import BAD_ABOVE_NONE, Band, Colour, Query, Step, Told, Unit, series, stacked_bands, stat, table
 from dashboards.variables import OF_TENANT, OF_TENANT_POOL, PER_CLUSTER, tenant_variables
 
@@ -34,6 +35,7 @@ def build(windows_seconds: Sequence[float] = (DEFAULT_WINDOW_SECONDS,)) -> Dashb
             Band(8, (_demand(), _quota()), title="What it wants, gets and holds"),
             Band(8, (_waits(), _waiting(), _evictions()), title="Why work waits"),
             Band(8, (_troubled(), _devices(), _power()), title="What its GPUs do"),
+            storage_band(),
             Band(8, (_changes(), _findings(), _decisions()), title="What Trimtab did"),
             Band(8, (_attainment(windows_seconds), _coverage(), _ages()), title="Promise, and how much of it was seen"),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -24,6 +25,7 @@ OWNED = Owned(("trimtab-chart-a", "trimtab-chart-b", "trimtab-shared"), ("chart-
 DOCUMENTS = {
     "site.yaml": "apiVersion: trimtab.io/v1alpha1\nkind: Policy\nmetadata: {name: default}\nspec: {mode: Observe}\n"
 }
+FABRIC = (Path(__file__).resolve().parents[2] / "deploy" / "examples" / "rdma" / "fabric.yaml").read_text()
 WHOLE: dict[str, Any] = {
     "cluster": {"name": "east"},
     "commonLabels": {"team": "gpu"},
@@ -60,6 +62,18 @@ TOGGLES: dict[str, dict[str, Any]] = {
     "history in PostgreSQL": {"collector": {"accounting": {"enabled": True, "existingSecret": "trimtab-history"}}},
     "no collector": {"collector": {"enabled": False}},
     "nodes": {"node": {"enabled": True}},
+    "probes": {
+        "node": {
+            "enabled": True,
+            "probe": {
+                "enabled": True,
+                "fabric": FABRIC,
+                "existingSecret": "trimtab-probe",
+                "image": "registry.example/ai/trimtab-probe:1",
+                "rdmaResource": "rdma/hca_shared",
+            },
+        }
+    },
     "no janitor": {"janitor": {"enabled": False}},
     "no revert at uninstall": {**WHOLE, "uninstall": {"revert": False}},
     "monitoring with own rules": {"monitoring": {"prometheusRule": {"enabled": True, "rules": "groups: []\n"}}},

@@ -10,14 +10,17 @@ import pytest
 import yaml
 
 from alerts.render.alertmanager import DOORBELL_URL
+from collector.model.probing import Where
 from controller.api.documents import parse_documents
 from controller.api.policy import Mode
+from controller.api.probe_settings import parse_probe_settings
 from controller.knobs.own import read_baseline
 from controller.knobs.rights import (
     cap_rules,
     history_rules,
     home_rules,
     janitor_rules,
+    node_rules,
     reading_rules,
     steering_rules,
     volume_rules,
@@ -209,6 +212,43 @@ def test_the_pod_of_a_node_has_no_token_no_account_and_reads_only_sys(helm: Helm
     host = [volume for volume in spec["volumes"] if "hostPath" in volume]
     assert [volume["hostPath"]["path"] for volume in host] == ["/sys"]
     assert {"name": "sys", "mountPath": "/host/sys", "readOnly": True} in container["volumeMounts"]
+
+
+def test_the_pod_that_probes_has_a_profile_of_its_own_and_no_other_pod_has_it(helm: Helm) -> None:
+    manifests = helm.render(TOGGLES["probes"])
+    (daemons,) = of_kind(manifests, "DaemonSet")
+    spec = daemons["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    assert container["image"] == "registry.example/ai/trimtab-probe:1"
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
+    assert (spec["securityContext"]["runAsUser"], spec["automountServiceAccountToken"]) == (0, True)
+    assert container["resources"]["limits"]["rdma/hca_shared"] == 1
+    assert {"--probes=/etc/trimtab-probe/fabric.yaml", "--probe-token-file=/etc/trimtab-probe-token/token"} <= set(
+        container["args"]
+    )
+    assert rights_of(manifests, "node") == {None: node_rules()}
+    texts = {one["metadata"]["name"]: one["data"] for one in of_kind(manifests, "ConfigMap")}
+    text = texts["trimtab-fabric"]["fabric.yaml"]
+    assert parse_probe_settings(text, "fabric.yaml").where is Where.DRAINED
+    assert "--probes=/etc/trimtab-probe/fabric.yaml" in collector_of(manifests)["containers"][0]["args"]
+    plain = helm.render(TOGGLES["nodes"])
+    assert "probe" not in str(plain)
+    assert rights_of(plain, "node") == {}
+
+
+def test_devices_of_the_node_are_given_to_a_privileged_container_alone(helm: Helm) -> None:
+    values = TOGGLES["probes"]["node"]["probe"]
+    (daemons,) = of_kind(helm.render({"node": {"enabled": True, "probe": {**values, "privileged": True}}}), "DaemonSet")
+    spec = daemons["spec"]["template"]["spec"]
+    assert spec["containers"][0]["securityContext"]["privileged"] is True
+    assert "/dev/infiniband" in [one["hostPath"]["path"] for one in spec["volumes"] if "hostPath" in one]
+
+
+def test_probes_without_nics_or_token_are_refused(helm: Helm) -> None:
+    for without in ("fabric", "existingSecret"):
+        values = {**TOGGLES["probes"]["node"]["probe"], without: ""}
+        with pytest.raises(HelmRefused, match="nothing can be probed"):
+            helm.render({"node": {"enabled": True, "probe": values}})
 
 
 def test_nvml_is_asked_where_a_site_says_so_alone(helm: Helm) -> None:

@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from controller.evaluate import deadlines
 from controller.evaluate.cycles import healthy, ring_scene, watch
 from controller.evaluate.folder import TraceFolder
 from controller.evaluate.noise import SERIES, trembling, waves
 from controller.evaluate.starvation import detections, episodes, load_rows, scored, thinned
 from controller.evaluate.wrong_cause import TRIALS, observed
+from controller.simulate.baselines import Placement
+from controller.simulate.jitter import jittered
+from controller.traces.read import read_trace
+from controller.traces.table import selected
 
 
 def test_noise_changes_nothing_in_a_few_hours() -> None:
@@ -61,3 +66,17 @@ def test_four_days_of_the_real_month(shared_folder: Path) -> None:
     assert len(truth) >= 5
     assert (results["recall"], results["precision"]) == (1.0, 1.0)
     assert results["max_detection_periods"] <= 2
+
+
+@pytest.mark.parametrize("placement", list(Placement))
+def test_fewer_miss_their_deadline_in_five_crowded_days(shared_folder: Path, placement: Placement) -> None:
+    jobs = read_trace(shared_folder / "traces" / "chronus" / "trace_job_Philly_MIX1.csv.gz").jobs
+    shares = deadlines.proportional_shares(jobs)
+    table = selected(jobs, shares, {share.tenant: share.quota for share in shares}).jobs.until(5 * 86400.0)
+    results, beside = deadlines.measure(
+        {"slo": jittered(table, 0), "mix1": jittered(table, 1)}, {"slo": shares, "mix1": shares}, placement
+    )
+    assert results["mix1_strict_miss"] < beside["fifo_mix1_strict_miss"] / 2
+    assert results["mix1_strict_miss"] <= beside["exact_edf_mix1_strict_miss"] + 0.03
+    assert results["best_effort_wait_ratio"] <= 1.2
+    assert 0 < beside["classes_set_per_job"] < 3

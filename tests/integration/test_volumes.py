@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from collector.model.objects import RbdVolume
+from collector.model.objects import CephClient, RbdVolume
 from collector.sources.kubernetes_api import connect
 from collector.sources.kubernetes_kinds import KINDS, VOLUMES
 from collector.sources.kubernetes_watch import ClusterWatch, WatchSettings
@@ -26,7 +26,7 @@ def test_a_bound_volume_is_seen_until_it_is_gone(control_plane: Testbed) -> None
         bind_image(api, "default", "csi-vol-seen")
         wait_until(lambda: "pv-csi-vol-seen" in watch.picture(time.time()).volumes, "the volume in the picture")
         found = watch.picture(time.time()).volumes["pv-csi-vol-seen"]
-        assert found == RbdVolume("pv-csi-vol-seen", "default", "data", ("rbd", "", "csi-vol-seen"))
+        assert found == RbdVolume("pv-csi-vol-seen", "default", "data", ("rbd", "", "csi-vol-seen"), CephClient.KRBD)
         remove_volume(api, "csi-vol-seen")
         wait_until(lambda: "pv-csi-vol-seen" not in watch.picture(time.time()).volumes, "the volume to leave it")
     finally:

@@ -158,7 +158,7 @@ def documents(draw: st.DrawFn) -> Documents:
         targets=Targets(
             draw(_targets([tenant.name for tenant in site.tenants])), draw(_targets([pool.name for pool in site.pools]))
         ),
-        strategies=tuple(draw(st.lists(st.sampled_from(["guard", "lend", "objectives"]), unique=True))),
+        strategies=tuple(draw(st.lists(st.sampled_from(Policy().strategies), unique=True))),
         budgets=Budgets(draw(budget), draw(budget), draw(budget), draw(st.floats(0, 1e6))),
         cadence=Cadence(tick, draw(st.integers(1, 100)), dwell),
         revert=Revert(draw(seconds_between(max(60, dwell), 30 * 86400))),

@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -74,6 +75,9 @@ mon_warn_on_slow_ping_time = 3600000
 mgr_initial_modules = prometheus
 [client]
 rbd_cache = false
+[osd]
+# What is told to an OSD (`ceph tell`) is answered by the thread of its socket.
+admin_socket = {sockets}/$name
 """
 
 _MANAGER_OPTIONS = {
@@ -117,6 +121,11 @@ class Ceph:
         """The file for `ceph -c` and `rbd -c`."""
         return self._place.folder / "ceph.conf"
 
+    @property
+    def _sockets(self) -> Path:
+        """A short path: that of a socket may have 107 characters. The port makes it ours alone."""
+        return Path(tempfile.gettempdir(), f"trimtab-ceph-{self._place.port('mon-v2')}")
+
     def start(self) -> None:
         """Makes the cluster if there is none yet, starts it, and returns when all OSDs are up and serve the pool."""
         for binary in CEPH.binaries:
@@ -124,6 +133,7 @@ class Ceph:
         made = self._place.folder / "made"
         if not made.exists():
             self._make_monitor()
+        self._sockets.mkdir(mode=0o700, exist_ok=True)
         self.mon.start()
         if not made.exists():
             self._configure_manager()
@@ -146,6 +156,7 @@ class Ceph:
             osd.kill()
         self.mgr.stop()
         self.mon.stop()
+        shutil.rmtree(self._sockets, ignore_errors=True)
 
     def metrics(self) -> str:
         """The manager's page as it is now."""
@@ -159,15 +170,42 @@ class Ceph:
         """Makes a volume in the pool. Without locks: a client that was killed keeps nobody waiting."""
         self._run("rbd", "create", f"{POOL}/{image}", f"--size={mebibytes}M", "--image-feature=layering")
 
+    def write_once(self, image: str, kibibytes: int = 512) -> None:
+        """Writes so much in blocks of 4 KiB and closes the volume: what a client that was killed had open stays so."""
+        words = ("--io-type=write", "--io-size=4K", f"--io-total={kibibytes}K", "--io-pattern=rand")
+        self._run("rbd", "bench", f"{POOL}/{image}", *words)
+
+    def remove_image(self, image: str) -> None:
+        """Deletes a volume. Nobody may have it open."""
+        self._run("rbd", "rm", "--no-progress", f"{POOL}/{image}")
+
+    def limit_image(self, image: str, write_iops: int) -> None:
+        """Lets librbd write to a volume so many times a second."""
+        self._run("rbd", "config", "image", "set", f"{POOL}/{image}", "rbd_qos_write_iops_limit", str(write_iops))
+
+    def unlimit_image(self, image: str) -> None:
+        """Takes the limit away."""
+        self._run("rbd", "config", "image", "remove", f"{POOL}/{image}", "rbd_qos_write_iops_limit")
+
+    def pause(self) -> None:
+        """Stops the I/O of all clients."""
+        self.ceph("osd", "pause")
+
+    def unpause(self) -> None:
+        """Lets clients go on."""
+        self.ceph("osd", "unpause")
+
     def load(self, image: str, iops: int, at_most_seconds: int = 120, kind: str = "write") -> Service:
         """A client (not started yet) that reads, writes or both (`rw`) in blocks of 4 KiB, up to 16 at a time.
 
-        It keeps to `iops` (which keeps the machine free for others) and ends by itself after `at_most_seconds`.
+        It keeps to `iops` (which keeps the machine free for others; 0: to none, so that a limit of the image acts) and
+        ends by itself after `at_most_seconds`.
         """
         words = [
             *("timeout", str(at_most_seconds), str(CEPH.binary("rbd")), "-c", str(self.configuration)),
             *("bench", f"{POOL}/{image}", f"--io-type={kind}", "--io-size=4K", "--io-threads=16", "--io-total=64G"),
-            *("--io-pattern=rand", f"--rbd-qos-iops-limit={iops}"),
+            "--io-pattern=rand",
+            *((f"--rbd-qos-iops-limit={iops}",) if iops else ()),
         ]
         return self._place.service(f"load-{image}", lambda: words, lambda: True)
 
@@ -212,7 +250,8 @@ class Ceph:
             (self._place.folder / name).mkdir(parents=True)
         fsid = str(uuid.uuid4())
         v2, v1 = self._place.port("mon-v2"), self._place.port("mon-v1")
-        text = _CONFIGURATION.format(fsid=fsid, v2=v2, v1=v1, folder=self._place.folder, osds=OSDS)
+        folders = {"folder": self._place.folder, "sockets": self._sockets}
+        text = _CONFIGURATION.format(fsid=fsid, v2=v2, v1=v1, osds=OSDS, **folders)
         self._place.write(self.configuration.name, text)
         map_file = str(self._place.folder / "monmap")
         addresses = f"[v2:127.0.0.1:{v2},v1:127.0.0.1:{v1}]"

@@ -124,11 +124,11 @@ def carry(ways: tuple[Way, Way], terms: Callable[[], LinkTerms]) -> None:
         now = time.monotonic()
         for way in ways:
             for frame in way.arrived(now):
-                _write(way.destination, frame)
+                write_frame(way.destination, frame)
         ready, _, _ = select.select(list(by_source), [], [], _patience(ways))
         in_force = terms()
         for source in ready:
-            for frame in _frames(source):
+            for frame in frames_of(source):
                 by_source[source].accept(frame, in_force, time.monotonic())
 
 
@@ -138,7 +138,8 @@ def _patience(ways: tuple[Way, Way]) -> float:
     return max(0.0, min(until_next, _LOOK_AT_TERMS_SECONDS))
 
 
-def _frames(device: int) -> Iterator[bytes]:
+def frames_of(device: int) -> Iterator[bytes]:
+    """What a host has sent, a few frames at most."""
     for _ in range(_FRAMES_PER_TURN):
         try:
             yield os.read(device, _LARGEST_FRAME)
@@ -146,7 +147,8 @@ def _frames(device: int) -> Iterator[bytes]:
             return
 
 
-def _write(device: int, frame: bytes) -> None:
+def write_frame(device: int, frame: bytes) -> None:
+    """Hands a frame to a host."""
     try:
         os.write(device, frame)
     except BlockingIOError:

@@ -60,7 +60,7 @@ class Ucx:
         """Makes hosts and link, quiet. Raises PartMissing where namespaces or TAP devices can not be made."""
         for part in (UCX, IPROUTE, IPERF):
             part.binary(part.binaries[0])
-        _need_namespaces()
+        need_namespaces()
         if not self.link.is_running():
             self._place.folder.mkdir(parents=True, exist_ok=True)
             self.shape(QUIET)
@@ -87,8 +87,7 @@ class Ucx:
 
     def enter(self, host: str) -> tuple[str, ...]:
         """The words before a command that is to run in LEFT or RIGHT."""
-        namespace = f"--net={self._paths()[host]}"
-        return ("nsenter", namespace, "unshare", "--mount", "sh", "-c", _WITH_ITS_OWN_SYSFS, "sh")
+        return enter_words(self._paths()[host])
 
     def _paths(self) -> Mapping[str, str]:
         """Host → its namespace; empty while the link does not run."""
@@ -118,7 +117,12 @@ class Ucx:
         return [*self.enter(LEFT), "iperf3", f"--client={ADDRESSES[RIGHT]}", f"--time={LONGEST_NOISE_SECONDS}"]
 
 
-def _need_namespaces() -> None:
+def enter_words(namespace: str) -> tuple[str, ...]:
+    """The words before a command that is to run in the network namespace at that path."""
+    return ("nsenter", f"--net={namespace}", "unshare", "--mount", "sh", "-c", _WITH_ITS_OWN_SYSFS, "sh")
+
+
+def need_namespaces() -> None:
     """Raises PartMissing when this machine or user can not make them."""
     tried = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:

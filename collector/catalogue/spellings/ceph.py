@@ -15,6 +15,10 @@ _RENAMES: Final = {
     "name": "check",
     "method": "kind",
 }
+FLAGS: Final = (
+    *("noup", "nodown", "noout", "noin", "nobackfill", "norebalance", "norecover", "noscrub", "nodeep_scrub"),
+)
+"""Flags of the map of OSDs that the manager exports."""
 
 
 def _osd_way(short: str, way: str, size: str) -> tuple[Spelling, ...]:
@@ -43,7 +47,7 @@ _SPELLINGS: Final = (
     Spelling("ceph_healthcheck_slow_ops", f"{PREFIX}slow_operations"),
     Spelling("ceph_daemon_health_metrics", f"{PREFIX}daemon_slow_operations"),
     Spelling("ceph_prometheus_collect_duration_seconds_count", f"{PREFIX}collect_rounds_events_total"),
-    Spelling("ceph_daemon_socket_up", f"{PREFIX}daemon_reached"),
+    Spelling("ceph_daemon_socket_up", f"{PREFIX}daemon_reached", documented="Reef"),
     Spelling("ceph_osd_up", f"{PREFIX}osd_up"),
     Spelling("ceph_osd_in", f"{PREFIX}osd_in"),
     Spelling("ceph_osd_commit_latency_ms", f"{PREFIX}osd_commit_latency_seconds", MILLI),
@@ -57,7 +61,11 @@ _SPELLINGS: Final = (
     Spelling("ceph_osd_stat_bytes", f"{PREFIX}osd_size_bytes"),
     Spelling("ceph_osd_stat_bytes_used", f"{PREFIX}osd_used_bytes"),
     *(
-        Spelling(f"ceph_bluestore_slow_{what}_count", f"{PREFIX}bluestore_slow_{what}_events_total")
+        Spelling(
+            f"ceph_bluestore_slow_{what}_count",
+            f"{PREFIX}bluestore_slow_{what}_events_total",
+            documented="Squid 19.2",
+        )
         for what in ("aio_wait", "committed_kv", "read_onode_meta", "read_wait_aio")
     ),
     *_image_way("read"),
@@ -69,6 +77,16 @@ _SPELLINGS: Final = (
     Spelling("ceph_pool_stored", f"{PREFIX}pool_stored_bytes"),
     Spelling("ceph_pool_max_avail", f"{PREFIX}pool_available_bytes"),
     Spelling("ceph_pool_quota_bytes", f"{PREFIX}pool_quota_bytes"),
+    *(
+        Spelling(f"ceph_pg_{theirs}", f"{PREFIX}pool_{ours}_placement_groups")
+        for theirs, ours in (
+            *((one, one) for one in ("recovering", "recovery_wait", "backfilling", "backfill_wait", "scrubbing")),
+            ("deep", "deep_scrubbing"),
+        )
+    ),
+    *(Spelling(f"ceph_osd_flag_{flag}", f"{PREFIX}flag", labels=(("flag", flag),)) for flag in FLAGS),
+    Spelling("ceph_mds_reply_latency_sum", f"{PREFIX}mds_reply_latency_seconds_total", documented="ceph-mds"),
+    Spelling("ceph_mds_reply_latency_count", f"{PREFIX}mds_timed_replies_events_total", documented="ceph-mds"),
     Spelling("ceph_pool_recovering_bytes_per_sec", f"{PREFIX}pool_recovering_bytes_per_second"),
 )
 

@@ -12,13 +12,21 @@ from collector.model.reading import Known
 from controller.api.errors import InputError, Mistake
 from controller.policy.finding import Cause, Finding
 from controller.policy.proposals import NoProposal, Proposal, View
+from controller.policy.strategies.deadlines import deadlines
 from controller.policy.strategies.guard import guard, hits_the_often_hit
 from controller.policy.strategies.lend import lend
 from controller.policy.strategies.objectives import objectives
+from controller.policy.strategies.offer import offer
 
 Strategy = Callable[[Finding, View], Proposal | NoProposal | None]
 
-SHIPPED: Mapping[str, Strategy] = {"guard": guard, "lend": lend, "objectives": objectives}
+SHIPPED: Mapping[str, Strategy] = {
+    "guard": guard,
+    "lend": lend,
+    "objectives": objectives,
+    "deadlines": deadlines,
+    "offer": offer,
+}
 
 
 def check(names: Sequence[str]) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from collector.assemble.ceph_memory import CephState
-from collector.assemble.storage import limit_seconds, tenant_storage
-from collector.assemble.storage_trouble import OsdFacts, VolumeFacts, blamed, storage_trouble
-from collector.model.objects import RbdVolume
+from collector.assemble.osd_blame import OsdFacts, blamed
+from collector.assemble.storage import limit_seconds, pool_latency_seconds, tenant_storage, unattributed_ratio
+from collector.assemble.storage_trouble import VolumeFacts, storage_trouble
+from collector.model.objects import CephClient, FsVolume, RbdVolume
 from collector.model.reading import Known, Reading, Unknown
 from collector.model.tenancy import Objective, ObjectiveKind, Tenant
-from collector.parse.ceph import RbdImage, ceph_readings
+from collector.parse.ceph import ceph_readings
+from collector.parse.ceph_names import RbdImage
 from tests.ceph_pages import Image, Page, known
 
 OWNERS = {"vision-train": "vision", "nlp": "nlp"}
@@ -133,3 +137,25 @@ def test_slow_operations_are_told_where_no_disk_stands_out() -> None:
 )
 def test_a_disk_is_blamed_by_comparison_with_its_peers(commits: dict[str, float | None], names: list[str]) -> None:
     assert [osd.name for osd in blamed(osds(**commits))] == names
+
+
+def test_volumes_on_cephfs_are_their_tenants_and_unknown_not_idle() -> None:
+    home = FsVolume("pv-home", "nlp", "home", "shared", "csi-vol-1")
+    nlp, vision = tenant_storage(state(), [volume("a", "vision-train"), home], OWNERS)
+    assert (nlp.tenant, nlp.storage, nlp.volumes) == ("nlp", "cephfs", {(CephClient.UNKNOWN, False): 1})
+    assert nlp.write == nlp.stalled == Unknown("Ceph counts no I/O per subvolume of CephFS")
+    assert (vision.storage, vision.volumes) == ("rbd", {(CephClient.UNKNOWN, True): 1})
+
+
+def test_the_share_of_all_io_that_no_volume_names_is_told() -> None:
+    known_share = known(unattributed_ratio(state(), [volume("a", "vision-train"), volume("b", "nlp")]))
+    assert known_share == pytest.approx(9999 / (9999 + 400))
+    nothing = replace(state(), readings=replace(state().readings, images=()))
+    assert isinstance(unattributed_ratio(nothing, []), Unknown)
+
+
+def test_a_pool_has_the_latency_of_its_images_since_ceph_counts_none() -> None:
+    read, write = pool_latency_seconds(state(), "rbd")
+    assert read == Unknown("nothing completed")
+    assert known(write) > 0.04
+    assert isinstance(pool_latency_seconds(state(), "data")[0], Unknown)

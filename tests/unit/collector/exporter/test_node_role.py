@@ -39,7 +39,7 @@ class Node:
         self.gpus = FakeNvml([FakeGpu("GPU-a"), FakeGpu("GPU-b")])
         self.no_driver = False
         self.read_files: Callable[[], tuple[RdmaFile, ...]] = lambda: read_rdma_files(root / "class/infiniband")
-        sources = NodeSources(lambda: self.read_files(), self._interfaces, self._open)
+        sources = NodeSources(lambda: self.read_files(), self._interfaces, open_gpus=self._open)
         health = Health(lambda: self.now)
         self.role = NodeRole("n1", sources, health, lambda: self.now)
         self.registry = CollectorRegistry()

@@ -93,3 +93,13 @@ def test_a_round_that_is_cut_off_remembers_nothing_of_the_probe_under_way() -> N
     assert probes.read() == {}
     assert prober.asked == [BAD]
     assert probes.memory.edges == {}
+
+
+def test_edges_without_a_past_are_counted_for_the_tenant_that_uses_them() -> None:
+    probes = RdmaProbes(PLAN, ScriptedProber(iter([20e-6] * LEAST_PROBES)), Health(), lambda: NOW - 5)
+    counts = []
+    for _ in range(LEAST_PROBES):
+        probes.read()
+        found = shown(probes, busy())
+        counts += [value for labels, value in found["trimtab_tenant_rdma_new_links"].items()]
+    assert counts == [1.0] * (LEAST_PROBES - 1) + [0.0]

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collector.catalogue.spellings.ceph import CEPH_MGR
 from collector.model.reading import Known, Unknown
 from collector.parse.ceph import (
-    CEPH_NAMES,
     CephReadings,
-    RbdImage,
     Transfer,
     ceph_readings,
     ceph_scrape,
@@ -20,6 +19,7 @@ from collector.parse.ceph import (
     osds_in_flight,
     osds_with_slow_operations,
 )
+from collector.parse.ceph_names import CEPH_NAMES, DOCUMENTED, RbdImage
 from collector.parse.exposition import Exposition, parse_exposition
 from tests.ceph_pages import Image, Osd, Page, known
 
@@ -149,7 +149,10 @@ class TestRealPages:
 
     def test_every_name_that_is_read_is_exported_by_a_real_manager(self, shared_folder: Path) -> None:
         pages = [self.page(shared_folder, name) for name in ("load", "slow")]
-        assert {sample.name for page in pages for sample in page.samples} == CEPH_NAMES
+        assert {sample.name for page in pages for sample in page.samples} == CEPH_NAMES - DOCUMENTED
+
+    def test_names_of_later_releases_are_marked_as_known_by_their_documentation_alone(self) -> None:
+        assert {spelling.theirs for spelling in CEPH_MGR.spellings if spelling.documented} == DOCUMENTED
 
     def test_what_was_done_under_load_is_seen_from_the_idle_page_on(self, shared_folder: Path) -> None:
         idle, load = (ceph_scrape([self.page(shared_folder, name)], at) for name, at in (("idle", 0), ("load", 60)))

@@ -35,6 +35,7 @@ POD: dict[str, Any] = {
         "priorityClassName": "borrow",
         "containers": [{"name": "main", "resources": {"requests": {"cpu": "8", GPU: "3"}, "limits": {GPU: "2"}}}],
         "initContainers": [{"restartPolicy": "Always", "resources": {"limits": {GPU: "1"}}}],
+        "volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "b", "emptyDir": {}}],
     },
     "status": {
         "phase": "Running",

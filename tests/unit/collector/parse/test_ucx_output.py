@@ -93,3 +93,12 @@ def test_a_truncated_row_is_dropped(text: str) -> None:
 def test_what_ucx_complained_of_is_said() -> None:
     found = ucx_readings("[1.0] [vm:1:0] sock.c:1 UCX  ERROR connection refused\n")
     assert found.notes == ("UCX said: connection refused",)
+
+
+def test_an_interval_without_iterations_hides_nothing_else_of_its_row() -> None:
+    found = found_in(f"{CSV}\n100,4843.351,inf,5003.206,0.00,0.00,-nan,200\n")
+    values = {one.labels["statistic"]: one.value for one in found.readings if one.name == LATENCY}
+    assert values["p99"] == Known(4843.351 / 1e6)
+    assert values["mean"] == Known(5003.206 / 1e6)
+    assert values["interval_mean"] == Unknown("its interval had no iteration")
+    assert found.samples.used == 1

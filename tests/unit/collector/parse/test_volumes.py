@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from collector.model.objects import RbdVolume
+from collector.model.objects import CephClient, FsVolume, RbdVolume
 from collector.parse.json_fields import ParseProblem
-from collector.parse.volumes import rbd_volume
+from collector.parse.volumes import ceph_volume
 
 UUID = "5a6bc7d8-1111-2222-3333-444455556666"
 HANDLE = f"0001-0024-b9127830-b0cc-4e34-aa47-9d1a2e9949a8-0000000000000002-{UUID}"
@@ -36,21 +36,42 @@ def csi(driver: str = "rook-ceph.rbd.csi.ceph.com", handle: str = HANDLE, **attr
     ],
 )
 def test_the_image_behind_a_bound_volume(spec: dict[str, Any], image: tuple[str, str, str]) -> None:
-    assert rbd_volume(volume(spec)) == RbdVolume("pvc-1", "vision-train", "data", image)
+    assert ceph_volume(volume(spec)) == RbdVolume("pvc-1", "vision-train", "data", image, CephClient.KRBD)
 
 
 @pytest.mark.parametrize("phase", ["Available", "Released", "Failed"])
 def test_a_volume_that_nobody_uses_any_more_belongs_to_nobody(phase: str) -> None:
-    assert rbd_volume(volume(csi(), phase)) is None
+    assert ceph_volume(volume(csi(), phase)) is None
 
 
-@pytest.mark.parametrize("spec", [{"nfs": {"server": "a", "path": "/"}}, csi(driver="cephfs.csi.ceph.com"), {}])
+@pytest.mark.parametrize("spec", [{"nfs": {"server": "a", "path": "/"}}, csi(driver="disk.csi.example"), {}])
 def test_other_storage_is_left_out(spec: dict[str, Any]) -> None:
-    assert rbd_volume(volume(spec)) is None
+    assert ceph_volume(volume(spec)) is None
+
+
+def test_whether_the_kernel_or_librbd_does_the_io_is_read_since_limits_of_images_act_in_librbd_alone() -> None:
+    clients = [ceph_volume(volume(csi(mounter=mounter))) for mounter in ("rbd", "rbd-nbd", "new-one")]
+    assert [one.client for one in clients if one] == [CephClient.KRBD, CephClient.LIBRBD, CephClient.UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "subvolume"),
+    [
+        ({"subvolumeName": f"csi-vol-{UUID}", "subvolumePath": "/volumes/csi/x/y"}, f"csi-vol-{UUID}"),
+        ({"subvolumePath": "/volumes/csi/x/y"}, "/volumes/csi/x/y"),
+        ({"staticVolume": "true", "rootPath": "/by-hand"}, "/by-hand"),
+    ],
+)
+def test_the_subvolume_of_cephfs_behind_a_bound_volume(attributes: dict[str, str], subvolume: str) -> None:
+    found = ceph_volume(volume(csi(driver="rook-ceph.cephfs.csi.ceph.com", fsName="shared", **attributes)))
+    assert found == FsVolume("pvc-1", "vision-train", "data", "shared", subvolume)
+    kernel = ceph_volume(volume(csi(driver="cephfs.csi.ceph.com", mounter="kernel", **attributes)))
+    assert kernel is not None
+    assert kernel.client is CephClient.KERNEL
 
 
 def test_a_volume_without_its_pool_is_a_problem_with_its_place() -> None:
     broken = csi()
     del broken["csi"]["volumeAttributes"]["pool"]
     with pytest.raises(ParseProblem, match=r"spec\.csi\.volumeAttributes\.pool"):
-        rbd_volume(volume(broken))
+        ceph_volume(volume(broken))

@@ -85,3 +85,24 @@ def test_one_slow_edge_among_several_is_suspected_and_a_second_makes_it_known() 
 
 def test_where_one_edge_is_all_there_is_it_is_known() -> None:
     assert set(fabric_evidence([ratio(4.0)], SITE).causes) == {"vision"}
+
+
+def new(count: int, tenant: str = "vision", **labels: str) -> VectorSample:
+    name = "trimtab_tenant_rdma_new_links"
+    return VectorSample({"__name__": name, "tenant": tenant, "objective": "fabric", **labels}, float(count), 0.0)
+
+
+def test_before_a_baseline_the_network_is_not_ruled_out_for_the_tenant_that_uses_it() -> None:
+    evidence = fabric_evidence([new(3), new(2, tenant="speech")], SITE)
+    (cause,) = evidence.suspected["vision"]
+    assert cause.kind is OtherKind.RDMA
+    assert cause.sentence.startswith("RDMA can not be judged yet by its objective fabric: 3 of the edges")
+    assert set(evidence.suspected) == {"vision"}, "the other promised itself nothing about it"
+    assert evidence.causes == {}
+
+
+def test_two_edges_with_a_past_rule_it_out_whatever_is_new_beside_them() -> None:
+    assert fabric_evidence([new(3), ratio(0.5), ratio(0.6, "gpu-7")], SITE).suspected == {}
+    assert fabric_evidence([new(1), ratio(0.5)], SITE).suspected != {}
+    assert fabric_evidence([new(0), ratio(0.5)], SITE).suspected == {}
+    assert fabric_evidence([new(3, instance="1"), new(0, instance="2")], SITE).suspected == {}, "the better collector"

@@ -14,7 +14,7 @@ from collector.accounting.schema.rows import State, Transition
 from collector.assemble.gpu_ledger import Devices
 from collector.model.accelerator import GpuHolder, GpuReading
 from collector.model.reading import Known, Reading, Unknown
-from collector.model.snapshot import Work
+from collector.model.snapshot import UseTold, Work
 from collector.model.tenancy import Tenant
 from collector.sources.errors import Forbidden, NotFound
 from collector.sources.kubernetes_api import KubernetesApi
@@ -22,9 +22,9 @@ from controller.api.errors import InputError
 from controller.cli.explain_facts import WorkFacts, tenant_facts, work_facts
 from controller.cli.explain_screen import change_screen, tenant_screen, work_screen
 from controller.cli.main import run
-from controller.cli.records import work_facts_record
+from controller.cli.records import tenant_facts_record, work_facts_record
 from controller.cli.subjects import subject
-from controller.cli.view import View
+from controller.cli.view import StorageSeen, View
 from controller.policy.change import Change, Forecast, Stage, Verdict, WorkRef
 from controller.policy.ledger_text import change_text
 from controller.runtime.ledger_store import LedgerStore
@@ -286,3 +286,24 @@ def test_where_a_sign_is_missing_it_is_said_that_nobody_knows_whether_it_hangs()
     assert "Whether it hangs is not known tensor activity is not exported" in _text(work_screen(facts, view))
     blind = view_of_picture(starving_site().picture())
     assert work_facts_record(_facts(blind, "vision/segment"), blind)["troubles"] is None
+
+
+def test_the_storage_of_a_tenant_and_of_its_work_is_told_with_what_would_make_it_quicker() -> None:
+    view = view_of_picture(starving_site().picture())
+    work = subject("vision/segment", view, NO_LEDGER)
+    assert isinstance(work, Work)
+    pods = {
+        uid: replace(pod, claims=("data", "scratch")) if pod.name in work.pod_names else pod
+        for uid, pod in view.picture.pods.items()
+    }
+    told = UseTold("rbd", "900 operations/s on rbd, 90% reads, 8 KiB a read; random.", ("Pack it into shards.",))
+    seen = StorageSeen({"vision": (told,)}, {("vision", "data"): "900 operations/s.", ("nlp", "scratch"): "none"})
+    view = replace(view, picture=replace(view.picture, pods=pods), storage=seen)
+    facts = work_facts(view, work)
+    assert facts.storage == ("data: 900 operations/s.",)
+    assert "Its volumes data: 900 operations/s." in _text(work_screen(facts, view))
+    assert work_facts_record(facts, view)["storage"] == ["data: 900 operations/s."]
+    tenant = tenant_facts(view, next(one for one in view.site.tenants if one.name == "vision"))
+    assert f"Storage {told.pattern} · Pack it into shards." in _text(tenant_screen(tenant, view))
+    record = {"storage": "rbd", "pattern": told.pattern, "advice": ["Pack it into shards."]}
+    assert tenant_facts_record(tenant, view)["storage"] == [record]

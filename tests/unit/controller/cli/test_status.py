@@ -59,3 +59,14 @@ def test_a_row_that_lacks_something_is_told_as_well(
 ) -> None:
     assert status({**document, key: [{"note": "vision"}]}) == 3
     assert f"lacks {key}" in capsys.readouterr().err
+
+
+def test_advice_about_storage_is_shown_and_a_status_of_before_has_none(
+    status: Status, document: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert document["storage"] == []
+    told = {"tenant": "vision", "storage": "rbd", "pattern": "9 operations/s.", "advice": ["Pack it.", "Spread it."]}
+    status({**document, "storage": [told, {"note": "by hand"}]})
+    assert "vision: 9 operations/s. Pack it. Spread it." in " ".join(capsys.readouterr().out.split())
+    status({name: value for name, value in document.items() if name != "storage"})
+    assert "Storage" not in capsys.readouterr().out

@@ -7,7 +7,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from collector.model.reading import Known
 from collector.parse.accelerator_readings import gpu_readings
-from collector.parse.ceph import CEPH_NAMES, CephReadings, ceph_readings, ceph_scrape
+from collector.parse.ceph import CephReadings, ceph_readings, ceph_scrape
+from collector.parse.ceph_names import CEPH_NAMES
 from collector.parse.exposition import parse_exposition, scrape_problem
 from controller.demo.ceph_model import CephModel
 from controller.demo.ceph_text import ceph_text

@@ -1,4 +1,7 @@
-"""Native lending: a cap rises to what is idle, takes from nobody, evicts nobody, and falls with its own use."""
+"""Native lending for a finding: a cap rises to what is idle, takes from nobody, evicts nobody, falls with its use.
+
+So it is where a policy leaves strategy `offer` out; with it, caps stand before anything is overdue (`test_offer`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from tests.builders import HOUR, agreed, pool_of
 from tests.native_world import NativeWorld
 from tests.world import Crash, Fuse, Steering
 
-ENFORCE = Policy(mode=Mode.ENFORCE)
+ENFORCE = Policy(mode=Mode.ENFORCE, strategies=("guard", "lend", "objectives"))
 DWELL, TTL = ENFORCE.cadence.dwell_seconds, ENFORCE.revert.ttl_seconds
 VISION, NLP = "vision/trimtab-cap", "nlp/trimtab-cap"
 
@@ -37,7 +40,7 @@ def code(outcome: Outcome, tenant: str = "vision") -> str:
 
 def raised() -> Steering:
     """The cap of vision was raised for vision/more, which runs."""
-    steers = Steering(lending())
+    steers = Steering(lending(), ENFORCE)
     steers.ticks(2)
     world = steers.world
     assert isinstance(world, NativeWorld)
@@ -49,7 +52,7 @@ def raised() -> Steering:
 
 
 def test_a_cap_rises_by_what_its_refused_work_needs() -> None:
-    steers = Steering(lending())
+    steers = Steering(lending(), ENFORCE)
     outcome = steers.ticks(2)
     assert steers.world.levels() == {VISION: 8, NLP: 4}
     change = steers.change
@@ -75,7 +78,7 @@ def test_it_rises_only_to_what_is_idle_and_promised_to_nobody_else(idle_nodes: i
     world = lending()
     for number in range(3 - idle_nodes):
         world.runs("nlp", f"own{number}", f"n{number + 2}", ago=HOUR)
-    steers = Steering(world)
+    steers = Steering(world, ENFORCE)
     outcome = steers.ticks(2)
     assert world.levels()[VISION] == level
     assert level or code(outcome) == "NOTHING_TO_TAKE"
@@ -85,7 +88,7 @@ def test_idle_gpus_that_guaranteed_work_waits_for_are_not_lent() -> None:
     world = lending()
     for number in range(2):
         world.submits("nlp", f"soon{number}", ago=60)
-    assert code(Steering(world).ticks(2)) == "NOTHING_TO_TAKE"
+    assert code(Steering(world, ENFORCE).ticks(2)) == "NOTHING_TO_TAKE"
 
 
 def test_what_one_cap_was_promised_is_not_promised_to_another() -> None:
@@ -94,7 +97,7 @@ def test_what_one_cap_was_promised_is_not_promised_to_another() -> None:
     for number in range(6):
         world.runs("nlp", f"own{number}", f"n{number + 1}", ago=2 * HOUR)
     world.is_refused("vision", "more", ago=HOUR)
-    steers = Steering(world, refused={VISION: "TIMED_OUT"})
+    steers = Steering(world, ENFORCE, refused={VISION: "TIMED_OUT"})
     steers.ticks(2)
     world.is_refused("nlp", "more", pods=2, ago=HOUR)
     steers.ticks(3)
@@ -108,7 +111,7 @@ def test_idle_gpus_that_form_no_whole_node_are_not_lent() -> None:
     world.ends("nlp/own")
     for number in range(4):
         world.runs("nlp", f"part{number}", f"n{number + 1}", gpus=4, ago=HOUR)
-    assert code(Steering(world).ticks(2)) == "FRAGMENTED"
+    assert code(Steering(world, ENFORCE).ticks(2)) == "FRAGMENTED"
 
 
 def test_what_the_guarantee_refuses_is_left_to_git() -> None:
@@ -117,7 +120,7 @@ def test_what_the_guarantee_refuses_is_left_to_git() -> None:
     world.extra.discard("vision/more")
     world.submits("vision", "plain", ago=HOUR)
     world.refused = {"vision/plain"}
-    outcome = Steering(world).ticks(2)
+    outcome = Steering(world, ENFORCE).ticks(2)
     assert all(decision.change_id is None for decision in outcome.decisions)
 
 
@@ -184,7 +187,7 @@ def test_a_pool_that_lost_nodes_is_lowered_and_not_latched() -> None:
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("calls", range(3))
 def test_after_a_crash_a_rise_is_completed(calls: int, after: bool) -> None:
-    steers = Steering(lending())
+    steers = Steering(lending(), ENFORCE)
     steers.tick()
     steers.fuse = Fuse(calls, after)
     with pytest.raises(Crash):
@@ -199,7 +202,7 @@ def test_after_a_crash_a_rise_is_completed(calls: int, after: bool) -> None:
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("calls", range(3))
 def test_a_crash_that_loses_the_ledger_too_leaves_what_the_marks_tell(calls: int, after: bool) -> None:
-    steers = Steering(lending())
+    steers = Steering(lending(), ENFORCE)
     steers.tick()
     steers.fuse = Fuse(calls, after)
     with pytest.raises(Crash):
@@ -215,7 +218,7 @@ def test_a_crash_that_loses_the_ledger_too_leaves_what_the_marks_tell(calls: int
 
 
 def test_blind_raises_nothing_and_still_lowers() -> None:
-    steers = Steering(lending())
+    steers = Steering(lending(), ENFORCE)
     steers.world.evidence = Evidence(blind=("no answer",))
     assert code(steers.ticks(3)) == "BLIND"
     assert steers.writes == []
@@ -230,7 +233,7 @@ def test_blind_raises_nothing_and_still_lowers() -> None:
 def test_a_cap_that_is_not_there_is_no_zero() -> None:
     world = lending()
     del world.caps[VISION]
-    steers = Steering(world)
+    steers = Steering(world, ENFORCE)
     outcome = steers.ticks(2)
     assert isinstance(pool_of(steers.look()[0], "vision").entitled_now, Unknown)
     assert all(decision.change_id is None for decision in outcome.decisions)

@@ -36,7 +36,7 @@ def test_the_documents_take_just_the_strategies_that_are_shipped() -> None:
 def test_an_unknown_strategy_is_refused_also_without_any_finding() -> None:
     world = starving_world()
     world.ends("vision/late")
-    with pytest.raises(InputError, match=r"strategies.*'?lent.*expected one of guard, lend, objectives"):
+    with pytest.raises(InputError, match=r"strategies.*'?lent.*expected one of guard, lend, objectives, deadlines"):
         steering(world, "guard", "lent").tick()
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from controller.actuators.server_side_apply import APPLY_CONTENT_TYPE
-from controller.api.policy import Mode
+from controller.api.policy import Mode, Policy
 from controller.knobs.own import read_baseline
 from controller.policy.change import Stage as ChangeStage
 from controller.policy.change import Verdict
@@ -132,7 +132,7 @@ def test_a_cap_is_raised_with_one_command_that_names_its_namespace() -> None:
     world = NativeWorld(agreed("vision", 8, 0, burst=32), agreed("nlp", 16, 4, burst=32), nodes=5)
     world.runs("vision", "old", "n0", ago=2 * HOUR)
     world.is_refused("vision", "more", gpus=4, ago=HOUR)
-    steers = Steering(world)
+    steers = Steering(world, Policy(mode=Mode.ENFORCE, strategies=("lend",)))
     _, targets = steers.look()
     decided = steers.ticks(2).ledger
     (told,) = advice(Ledger(), decided, world.baseline, world.site, targets)

@@ -112,6 +112,54 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "Do not evict the tenant's pods: they can not end before their I/O does.",
         ),
     ),
+    "TrimtabFabricSuspect": Runbook(
+        meaning=(
+            "Links between NICs take longer than is usual for them, twice in a row, and this is what they have in "
+            "common: a host that is slow with itself, a NIC with nearly all of its links slow, a switch that several "
+            "NICs of several nodes agree on, or a link that neither end explains."
+        ),
+        impact="Gangs with a pod behind it wait for it at every step.",
+        diagnosis=(
+            "`trimtab probe list`: all slow links, and what is usual; `trimtab probe run NODE NODE`: once more.",
+            "host: it is busy, or its processors are throttled. No network lies between a NIC and itself.",
+            "nic: its cable, optics and port; `trimtab_rdma_port_trouble_events_per_second` of that port.",
+            "switch: its queues and uplinks. link: the path between two switches.",
+        ),
+        mitigation=(
+            "Drain the node behind a bad NIC; what is probed there afterwards disturbs nobody.",
+            "A host that is busy with other work: lower `fullLoad`, or give the probes a core.",
+        ),
+    ),
+    "TrimtabRdmaPortTrouble": Runbook(
+        meaning=(
+            "For most of ten minutes a port had more than twice as much of this trouble by packet as in nearly all "
+            "looks before at a similar load. A heavy load alone does not make it fire."
+        ),
+        impact="What runs over the port is slower, or breaks: losses cost whole time-outs.",
+        diagnosis=(
+            "congestion, waiting: who else sends to the same receivers? Look at the switch's queues.",
+            "loss: flow control (`trimtab_network_*_pause_*`), a bad path, a peer that died.",
+            "cable, flap: errors of the physical layer; compare with the other end.",
+            "misconfigured: notices of congestion are ignored, so congestion control is off at this sender.",
+        ),
+        mitigation=(
+            "Drain the node of a bad cable or a port that flaps, and replace optics or cable.",
+            "Switch congestion control on, the same on all ports of the rail.",
+        ),
+    ),
+    "TrimtabRdmaPortSetting": Runbook(
+        meaning=(
+            "A setting of a port looks wrong for half an hour: MTU or traffic class unlike that of most ports of its "
+            "node, no GID of RoCE v2, notices of congestion ignored, or packets dropped on the priority of its class "
+            "without a single pause."
+        ),
+        impact="Nothing fails; RDMA over the port is slower than it could be, or loses packets under load.",
+        diagnosis=(
+            "`trimtab_rdma_port_mtu_bytes`, `trimtab_rdma_port_traffic_class_code`, `trimtab_rdma_port_routed_gids`.",
+            "`mlnx_qos -i INTERFACE` or the driver's own tool: priorities with flow control, trust mode.",
+        ),
+        mitigation=("Set it as on the other ports, by whatever sets up nodes: by hand it is gone with a restart.",),
+    ),
     "TrimtabCephDisturbed": Runbook(
         meaning=(
             "Something in Ceph does not get on, though its own SLOW_OPS may be silent: they count what takes longer "
@@ -131,24 +179,6 @@ RUNBOOKS: Final[Mapping[str, Runbook]] = {
             "One OSD: look at its disk, then `ceph osd down osd.N` or `ceph osd out osd.N`.",
             "One host: its network, its controller, its memory. The cluster: its network, a flag, recovery.",
             "Recovery that starves clients: a lower `osd_max_backfills`, or the profile high_client_ops of mclock.",
-        ),
-    ),
-    "TrimtabFabricSuspect": Runbook(
-        meaning=(
-            "Links between NICs take longer than is usual for them, twice in a row, and this is what they have in "
-            "common: a host that is slow with itself, a NIC with nearly all of its links slow, a switch that several "
-            "NICs of several nodes agree on, or a link that neither end explains."
-        ),
-        impact="Gangs with a pod behind it wait for it at every step.",
-        diagnosis=(
-            "`trimtab probe list`: all slow links, and what is usual; `trimtab probe run NODE NODE`: once more.",
-            "host: it is busy, or its processors are throttled. No network lies between a NIC and itself.",
-            "nic: its cable, optics and port; `trimtab_rdma_port_trouble_events_per_second` of that port.",
-            "switch: its queues and uplinks. link: the path between two switches.",
-        ),
-        mitigation=(
-            "Drain the node behind a bad NIC; what is probed there afterwards disturbs nobody.",
-            "A host that is busy with other work: lower `fullLoad`, or give the probes a core.",
         ),
     ),
     "TrimtabFabricSlow": Runbook(

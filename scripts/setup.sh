@@ -50,9 +50,11 @@ look_for_packages() {
   need ceph-mon command -v ceph-mon
   need ceph-mgr command -v ceph-mgr
   need ceph-osd command -v ceph-osd
+  need ceph-mds command -v ceph-mds
   need ceph-common command -v rbd
   need python3-rados dpkg-query -s python3-rados
   need python3-rbd dpkg-query -s python3-rbd
+  need python3-cephfs dpkg-query -s python3-cephfs
   need ucx-utils command -v ucx_perftest
   need iproute2 command -v ip
   need iperf3 command -v iperf3

@@ -1,4 +1,4 @@
-"""Recording rules over the raw series of dcgm-exporter: who holds which device, and what tenants' devices do. Pure.
+"""Recording rules over the raw series of GPU exporters: who holds which device, and what tenants' devices do. Pure.
 
 First every spelling of a label becomes one, each device once however many jobs scrape it; then holders are joined to
 their tenant; then devices are summed per tenant and node. The parser of `collector.parse` reads the same series by the
@@ -10,12 +10,14 @@ from __future__ import annotations
 from functools import reduce
 from typing import Final
 
+from alerts.rules.device_labels import CLUSTER, DEVICE, in_cluster, overwritten, replaced
 from alerts.rules.model import RecordingRule
 from alerts.rules.timing import promql_number
+from alerts.rules.vendor_devices import vendor_holders, vendor_values
+from collector.catalogue import accelerators as names
 from collector.catalogue.spelling import Devices
 from collector.catalogue.spellings.nvidia import DCGM
 
-CLUSTER: Final = "trimtab:scraped_cluster_info"
 HOLDER: Final = "trimtab:device_holder_info"
 TENANT: Final = "trimtab:device_tenant_info"
 ACTIVITY: Final = "trimtab:device_activity_ratio"
@@ -34,7 +36,6 @@ _EXPORTER: Final = f".*({'|'.join(_LABELS.holders.own_pods)}).*"
 _SPELLINGS: Final = {spelling.theirs: spelling for spelling in DCGM.spellings}
 _BYTES_PER_MIB: Final = 1048576
 
-_DEVICE: Final = "cluster, node, device, GPU_I_ID"
 # The spelling that the parser looks at first overwrites the others, so it comes last.
 _UUIDS: Final = _LABELS.uuid[::-1]
 _NODES: Final = tuple(("node", spelling) for spelling in _LABELS.node[::-1])
@@ -45,17 +46,24 @@ def device_rules() -> tuple[RecordingRule, ...]:
     return (
         RecordingRule(CLUSTER, _clusters()),
         RecordingRule(HOLDER, _holders()),
-        _tenants(f'and on ({_DEVICE}) ({_alone("""{GPU_I_ID=""}""")})', "exclusive"),
-        _tenants(f'and on ({_DEVICE}) ({_alone("""{GPU_I_ID!=""}""")})', "slice"),
-        _tenants(f"unless on ({_DEVICE}) ({_alone()})", "shared"),
-        RecordingRule(ACTIVITY, f"{_ratio('DCGM_FI_PROF_GR_ENGINE_ACTIVE')}\nor\n{_ratio('DCGM_FI_PROF_SM_ACTIVE')}"),
-        RecordingRule(MEMORY, f"{_BYTES_PER_MIB} * ({_sane(_USED, _value(_USED))})"),
-        RecordingRule(POWER, _power()),
+        _tenants(f'and on ({DEVICE}) ({_alone("""{GPU_I_ID=""}""")})', "exclusive"),
+        _tenants(f'and on ({DEVICE}) ({_alone("""{GPU_I_ID!=""}""")})', "slice"),
+        _tenants(f"unless on ({DEVICE}) ({_alone()})", "shared"),
+        RecordingRule(ACTIVITY, _activity()),
+        RecordingRule(
+            MEMORY, f"{_BYTES_PER_MIB} * ({_sane(_USED, _value(_USED))})\nor\n{vendor_values(names.MEMORY_USED)}"
+        ),
+        RecordingRule(POWER, f"{_power()}\nor\n{vendor_values(names.POWER)}"),
         RecordingRule("trimtab:tenant_devices", f"count by (cluster, tenant, node, attribution) ({TENANT})"),
         RecordingRule("trimtab:tenant_activity_ratio", _per_tenant("avg", ACTIVITY)),
         RecordingRule("trimtab:tenant_memory_used_bytes", _per_tenant("sum", MEMORY)),
         RecordingRule("trimtab:tenant_power_watts", _per_tenant("sum", POWER)),
     )
+
+
+def _activity() -> str:
+    others = vendor_values(names.ACTIVE, names.MULTIPROCESSOR, most=1.0)
+    return f"{_ratio('DCGM_FI_PROF_GR_ENGINE_ACTIVE')}\nor\n{_ratio('DCGM_FI_PROF_SM_ACTIVE')}\nor\n{others}"
 
 
 def _clusters() -> str:
@@ -66,21 +74,16 @@ def _clusters() -> str:
     return f'{named}\nor\nlabel_replace({only},\n  "cluster", "", "", "")'
 
 
-def _in_cluster(series: str) -> str:
-    """With the name of the cluster; nothing where no collector speaks of it. Adds a label: aggregate afterwards."""
-    return _replaced(f"{series}\n* on (cluster) group_left (named) {CLUSTER}", "cluster", "named", "(.+)")
-
-
 def _holders() -> str:
     """Containers that hold a device. Whoever renamed the exporter's labels put those of the exporter in their place."""
     renamed, older = _of_all('exported_pod!=""'), _of_all('pod_name!=""')
     plain = _of_all(f'pod!="",pod!~"{_EXPORTER}",exported_pod=""')
     kept = f"\n{renamed}\nor {older}\nor ({plain})\nunless on (cluster, job, instance) ({renamed})"
-    named = reduce(_overwritten, _HOLDER_SPELLINGS, _device_named(kept))
-    numbered = reduce(lambda inner, uuid: _replaced(inner, "replica", uuid, ".*::(.+)"), _UUIDS, named)
-    numbered = reduce(_overwritten, (("replica", label) for label in _LABELS.holders.replicas), numbered)
-    group = f"group by ({_DEVICE}, namespace, pod, container, replica)"
-    return f"{group} ({_in_cluster(f'{group} ({numbered})')})"
+    named = reduce(overwritten, _HOLDER_SPELLINGS, _device_named(kept))
+    numbered = reduce(lambda inner, uuid: replaced(inner, "replica", uuid, ".*::(.+)"), _UUIDS, named)
+    numbered = reduce(overwritten, (("replica", label) for label in _LABELS.holders.replicas), numbered)
+    group = f"group by ({DEVICE}, namespace, pod, container, replica)"
+    return f"{group} ({in_cluster(f'{group} ({numbered})')})\nor\n{vendor_holders()}"
 
 
 _HOLDER_SPELLINGS: Final = (
@@ -99,18 +102,9 @@ def _of_all(matchers: str) -> str:
 
 def _device_named(series: str) -> str:
     """Adds `node` and `device`: its id without the number of a replica; where it has none, its place on its node."""
-    node = reduce(_overwritten, _NODES, series)
+    node = reduce(overwritten, _NODES, series)
     placed = f'label_join({node},\n  "device", "/", "node", "gpu")'
-    return reduce(lambda inner, uuid: _replaced(inner, "device", uuid, "([^:]+).*"), _UUIDS, placed)
-
-
-def _overwritten(series: str, names: tuple[str, str]) -> str:
-    """The first label takes the value of the second where that has one."""
-    return _replaced(series, *names, "(.+)")
-
-
-def _replaced(series: str, target: str, source: str, pattern: str) -> str:
-    return f'label_replace({series},\n  "{target}", "$1", "{source}", "{pattern}")'
+    return reduce(lambda inner, uuid: replaced(inner, "device", uuid, "([^:]+).*"), _UUIDS, placed)
 
 
 def _tenants(which: str, attribution: str) -> RecordingRule:
@@ -125,23 +119,23 @@ def _tenants(which: str, attribution: str) -> RecordingRule:
 
 def _alone(matchers: str = "") -> str:
     """Devices of one container. What a replica or a virtual GPU does is a part of what its series say."""
-    one = f"count by ({_DEVICE}) ({HOLDER}{matchers}) == 1"
-    return f'{one}\nunless on ({_DEVICE}) {HOLDER}{{replica!=""}}'
+    one = f"count by ({DEVICE}) ({HOLDER}{matchers}) == 1"
+    return f'{one}\nunless on ({DEVICE}) {HOLDER}{{replica!=""}}'
 
 
 def _power() -> str:
     """Of whole GPUs, also of those in slices: each slice has the value of its GPU. No slice has one of its own."""
     whole = "max by (cluster, node, device)"
-    of_cluster = _in_cluster(f"{whole} ({_usable(_DRAWN)})")
+    of_cluster = in_cluster(f"{whole} ({_usable(_DRAWN)})")
     return f'label_replace({_sane(_DRAWN, f"{whole} ({of_cluster})")},\n  "GPU_I_ID", "", "", "")'
 
 
 def _value(series: str) -> str:
     """Per device: the highest of all jobs, each of which must be of one mind about it."""
-    of_job = f"by ({_DEVICE}, job, instance)"
+    of_job = f"by ({DEVICE}, job, instance)"
     usable = _usable(series)
     agreed = f"(\n  max {of_job} ({usable})\n  ==\n  min {of_job} ({usable})\n)"
-    return f"max by ({_DEVICE}) ({_in_cluster(agreed)})"
+    return f"max by ({DEVICE}) ({in_cluster(agreed)})"
 
 
 def _usable(series: str) -> str:
@@ -162,5 +156,5 @@ def _per_tenant(operator: str, of_device: str) -> str:
     """Over the devices that a tenant holds alone; no value where one of them has none."""
     mine = f'{TENANT}{{attribution=~"exclusive|slice"}}'
     by = "cluster, tenant, node"
-    joined = f"{operator} by ({by}) (\n  {mine} * on ({_DEVICE}) group_left () {of_device}\n)"
-    return f"{joined}\nunless on ({by})\n({mine} unless on ({_DEVICE}) {of_device})"
+    joined = f"{operator} by ({by}) (\n  {mine} * on ({DEVICE}) group_left () {of_device}\n)"
+    return f"{joined}\nunless on ({by})\n({mine} unless on ({DEVICE}) {of_device})"

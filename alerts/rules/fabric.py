@@ -9,13 +9,45 @@ from alerts.rules.timing import MINUTE, Timing
 
 _RATIO: Final = "trimtab_tenant_rdma_latency_ratio"
 _SUSPECT: Final = "trimtab_rdma_suspect_ratio"
+_UNUSUAL: Final = "trimtab_rdma_port_trouble_unusual"
+_WRONG: Final = "trimtab_rdma_port_wrong_setting"
 _LOOKS: Final = 5 * MINUTE
 """The probes of all nodes are gathered once a minute."""
 
 
 def fabric_alerts(timing: Timing) -> tuple[Alert, ...]:
     """The same for every site: without probes none can fire."""
-    return (fabric_slow(timing), fabric_suspect(timing))
+    return (fabric_slow(timing), fabric_suspect(timing), port_trouble(timing), port_setting(timing))
+
+
+def port_trouble(timing: Timing) -> Alert:
+    """More trouble by packet than before at a similar load, most of ten minutes. A slow application is no network."""
+    window = timing.text(10 * MINUTE)
+    unusual = f'avg_over_time({_UNUSUAL}{{trouble!="slow-receiver"}}[{window}])'
+    return Alert(
+        name="TrimtabRdmaPortTrouble",
+        expr=f"max by (cluster, node, device, port, trouble) ({unusual}) > 0.5",
+        for_seconds=timing.seconds(5 * MINUTE),
+        keep_firing_for_seconds=timing.seconds(10 * MINUTE),
+        severity=Severity.WARNING,
+        signal=SignalKind.FABRIC_SLOW,
+        summary="RDMA port {{ $labels.device }}/{{ $labels.port }} of {{ $labels.node }}: {{ $labels.trouble }}",
+        description="It has had more of it by packet than is usual for it at such a load.",
+    )
+
+
+def port_setting(timing: Timing) -> Alert:
+    """A setting that looks wrong, for half an hour: it does not heal by itself."""
+    wrong = f"last_over_time({_WRONG}[{timing.text(_LOOKS)}])"
+    return Alert(
+        name="TrimtabRdmaPortSetting",
+        expr=f"max by (cluster, node, device, port, setting) ({wrong}) > 0",
+        for_seconds=timing.seconds(30 * MINUTE),
+        severity=Severity.WARNING,
+        signal=SignalKind.FABRIC_SLOW,
+        summary="RDMA port {{ $labels.device }}/{{ $labels.port }} of {{ $labels.node }}: check {{ $labels.setting }}",
+        description="The setting is unlike that of its node's other ports, or its counters contradict it.",
+    )
 
 
 def fabric_suspect(timing: Timing) -> Alert:

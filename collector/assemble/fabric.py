@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from collector.model.fabric import QUANTILES, Edge, EdgeProbe
 from collector.model.reading import Known, Reading, Unknown, fresh, mapped
@@ -130,11 +130,39 @@ class FabricMemory:
         memory = self.edges.get(edge)
         return Unknown("not probed yet") if memory is None else memory.usual.get(quantile, Usual()).baseline
 
+    def is_new(self, edge: Edge, quantile: float, *, needs_baseline: bool) -> bool:
+        """Whether the edge was probed too seldom to be judged."""
+        memory = self.edges.get(edge)
+        if memory is None or memory.before is None:
+            return True
+        return needs_baseline and isinstance(self.baseline_seconds(edge, quantile), Unknown)
+
     def _of(self, probe: EdgeProbe, quantile: float, now: float) -> Reading[float]:
         reading = probe.latency_seconds.get(quantile, Unknown(f"probes do not measure quantile {quantile:g}"))
         if isinstance(reading, Unknown):
             return reading
         return fresh(Known(reading.value, max(0.0, now - probe.at)), self.stale_after_seconds, "the last probe")
+
+
+class FabricView(Protocol):
+    """What verdicts need: a FabricMemory, or links between NICs as edges."""
+
+    @property
+    def edges(self) -> Iterable[Edge]:
+        """All edges that are probed."""
+        ...
+
+    def lasting_seconds(self, edge: Edge, quantile: float, now: float) -> Reading[float]:
+        """The better of the last two successful probes."""
+        ...
+
+    def baseline_seconds(self, edge: Edge, quantile: float) -> Reading[float]:
+        """The usual latency of the edge."""
+        ...
+
+    def is_new(self, edge: Edge, quantile: float, *, needs_baseline: bool) -> bool:
+        """Whether the edge was probed too seldom to be judged."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +178,7 @@ class EdgeVerdict:
     """Whether the edge was probed too seldom to be judged: then nothing rules the network out."""
 
 
-def edge_verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> tuple[EdgeVerdict, ...]:
+def edge_verdicts(memory: FabricView, snapshot: Snapshot, now: float) -> tuple[EdgeVerdict, ...]:
     """One verdict for each tenant with an objective about RDMA, each such objective, and each probed edge it uses."""
     return tuple(_verdicts(memory, snapshot, now))
 
@@ -192,7 +220,7 @@ def slow_edges_sentence(objective: str, ratios: Mapping[Edge, float]) -> str:
     )
 
 
-def _verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> Iterator[EdgeVerdict]:
+def _verdicts(memory: FabricView, snapshot: Snapshot, now: float) -> Iterator[EdgeVerdict]:
     for tenant in snapshot.site.tenants:
         for objective in tenant.objectives:
             if objective.kind is not ObjectiveKind.RDMA_LATENCY:
@@ -201,18 +229,13 @@ def _verdicts(memory: FabricMemory, snapshot: Snapshot, now: float) -> Iterator[
                 work for work in snapshot.works if work.tenant == tenant.name and objective.pool in (None, work.pool)
             )
             for edge in edges_used(works, memory.edges):
-                ratio, is_new = _ratio(memory, objective, edge, now), _is_new(memory.edges[edge], objective)
-                yield EdgeVerdict(tenant.name, objective.name, edge, ratio, is_new)
+                is_new = memory.is_new(
+                    edge, objective.quantile or 0.0, needs_baseline=objective.within_baseline_factor is not None
+                )
+                yield EdgeVerdict(tenant.name, objective.name, edge, _ratio(memory, objective, edge, now), is_new)
 
 
-def _is_new(edge: EdgeMemory, objective: Objective) -> bool:
-    if edge.before is None:
-        return True
-    usual = edge.usual.get(objective.quantile or 0.0, Usual())
-    return objective.within_baseline_factor is not None and isinstance(usual.baseline, Unknown)
-
-
-def _ratio(memory: FabricMemory, objective: Objective, edge: Edge, now: float) -> Reading[float]:
+def _ratio(memory: FabricView, objective: Objective, edge: Edge, now: float) -> Reading[float]:
     if objective.quantile is None:
         return Unknown("the objective names no quantile")
     latency = memory.lasting_seconds(edge, objective.quantile, now)
@@ -222,7 +245,7 @@ def _ratio(memory: FabricMemory, objective: Objective, edge: Edge, now: float) -
     return limit if isinstance(limit, Unknown) else Known(latency.value / limit.value, latency.age_seconds)
 
 
-def _limit_seconds(memory: FabricMemory, objective: Objective, edge: Edge, quantile: float) -> Reading[float]:
+def _limit_seconds(memory: FabricView, objective: Objective, edge: Edge, quantile: float) -> Reading[float]:
     if objective.within_seconds is not None:
         return Known(objective.within_seconds)
     factor, baseline = objective.within_baseline_factor, memory.baseline_seconds(edge, quantile)

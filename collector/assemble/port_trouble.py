@@ -45,9 +45,25 @@ _MEANS: Final[Mapping[str, tuple[str, ...]]] = {
     "flap": ("link_down_events_total", "link_recovery_events_total"),
     "misconfigured": ("congestion_notices_ignored_packets_total",),
 }
+_VOLUME: Final = (
+    "received_packets_total",
+    "transmitted_packets_total",
+    "received_bytes_total",
+    "transmitted_bytes_total",
+)
+_NOT_TOLD: Final = Unknown("the port does not count it")
+_KEPT: Final = frozenset(PORT_PREFIX + name for name in _VOLUME)
 _TROUBLE_OF: Final = {f"{PORT_PREFIX}{name}": trouble for trouble, names in _MEANS.items() for name in names}
 _SHORTEST_SECONDS: Final = 1.0
 _BOTH_NEEDED: Final = "a rate takes two readings of a counter"
+
+
+@dataclass(frozen=True, slots=True)
+class PortLoad:
+    """How busy a port is: packets in a second both ways, and the share of its speed that the busier way takes."""
+
+    packets_per_second: float
+    ratio: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +85,14 @@ class PortMemory:
         begin = max((n for n, one in enumerate(looks) if one.at <= now - self.window_seconds), default=0)
         return PortMemory(self.window_seconds, (*looks[begin:], _Look(now, _counters(readings))))
 
+    def loads(self, speeds: Mapping[PortKey, float]) -> Mapping[PortKey, Reading[PortLoad]]:
+        """How busy each port of the last look is; `speeds` in bytes per second."""
+        last = self.looks[-1] if self.looks else None
+        if last is None:
+            return {}
+        before = {port: next((one for one in self.looks[:-1] if port in one.counters), None) for port in last.counters}
+        return {port: _load(before[port], last, port, speeds.get(port, 0.0)) for port in last.counters}
+
     def troubles(self) -> Iterator[tuple[PortKey, str, Reading[float]]]:
         """(port, trouble, events in a second) of each port of the last look, each trouble."""
         if not self.looks:
@@ -78,6 +102,20 @@ class PortMemory:
             before = next((one for one in self.looks[:-1] if port in one.counters), None)
             for trouble in TROUBLES:
                 yield port, trouble, _rate(trouble, before, last, port, counters)
+
+
+def _load(before: _Look | None, last: _Look, port: PortKey, speed: float) -> Reading[PortLoad]:
+    if before is None or last.at - before.at < _SHORTEST_SECONDS:
+        return Unknown(_BOTH_NEEDED)
+    seconds, moved = last.at - before.at, dict[str, float]()
+    for name in _VOLUME:
+        earlier, later = (look.counters[port].get(PORT_PREFIX + name, _NOT_TOLD) for look in (before, last))
+        grown = _grown(earlier, later)
+        if isinstance(grown, Unknown):
+            return grown
+        moved[name] = grown.value / seconds
+    received, sent, *both_bytes = moved.values()
+    return Known(PortLoad(received + sent, max(both_bytes) / speed)) if speed else Unknown("its speed is not known")
 
 
 def _rate(
@@ -119,6 +157,6 @@ def _counters(readings: Iterable[NormalReading]) -> Mapping[PortKey, Mapping[str
         if not reading.name.startswith(PORT_PREFIX):
             continue
         counters = found.setdefault((labels["device"], labels["port"], labels["link_layer"]), {})
-        if reading.name in _TROUBLE_OF:
+        if reading.name in _TROUBLE_OF or reading.name in _KEPT:
             counters[reading.name] = reading.value
     return found

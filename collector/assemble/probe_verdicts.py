@@ -58,13 +58,15 @@ class LinkVerdict:
     """Lasting latency by the usual one."""
     slow: bool
     """False also where the ratio is Unknown."""
+    old: bool = False
+    """Whether its last probe says nothing about now any more."""
 
     @property
     def judged(self) -> str:
         """What is known of it, in one word of the catalogue."""
         if isinstance(self.ratio, Known):
             return "slow" if self.slow else "usual"
-        return "failed" if self.state.fault else "unjudged"
+        return "old" if self.old else "failed" if self.state.fault else "unjudged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def _verdict(
 ) -> LinkVerdict:
     hop = hop_of(state.link, nics)
     if state.at < since:
-        return LinkVerdict(state, hop, Unknown("its last probe is too old"), slow=False)
+        return LinkVerdict(state, hop, Unknown("its last probe is too old"), slow=False, old=True)
     if state.fault:
         return LinkVerdict(state, hop, Unknown(f"its last probe failed: {state.fault}"), slow=False)
     judged = [_ratio(told, kinds.get((hop, operation))) for operation, told in _medians(state)]

@@ -28,6 +28,7 @@ THROTTLE: Final = "trimtab_accelerator_throttle_ratio"
 THROTTLED: Final = "trimtab_accelerator_throttled_seconds_total"
 LAST_ERROR: Final = "trimtab_accelerator_last_error_code"
 ERRORS: Final = "trimtab_accelerator_errors_total"
+ERROR_AT: Final = "trimtab_accelerator_last_error_timestamp_seconds"
 RECENT_ERRORS: Final = "trimtab_accelerator_recent_errors"
 MEMORY_ERRORS: Final = "trimtab_accelerator_uncorrected_memory_errors_total"
 CORRECTED_ERRORS: Final = "trimtab_accelerator_corrected_memory_errors_total"
@@ -114,6 +115,13 @@ ACCELERATORS: Final = (
         Unit.ERRORS,
         "Errors of the driver by code.",
         "unknown where the exporter shows the last code alone",
+        more=("code", "kind"),
+    ),
+    _entry(
+        ERROR_AT,
+        Unit.TIMESTAMP_SECONDS,
+        "When the driver last told an error of this code, by the clock of who was told.",
+        "the first event of a new series has no earlier sample: alert by this time, not by an increase",
         more=("code", "kind"),
     ),
     _entry(

@@ -19,6 +19,7 @@ _CHAPTERS: Final = (
     (Source.RECORDED, "Recorded by the generated rules"),
     (Source.NORMALIZED, "Made of the texts of others (`trimtab collect`)"),
     (Source.DCGM_EXPORTER, "Read from dcgm-exporter"),
+    (Source.OTHER_GPU_EXPORTERS, "Read from exporters of other GPUs"),
     (Source.KUBE_STATE_METRICS, "Read from kube-state-metrics"),
     (Source.KUBE_SCHEDULER, "Read from kube-scheduler"),
     (Source.KUEUE, "Read from Kueue"),

@@ -227,6 +227,7 @@ FABRIC: Final = (
         "Latency of an edge at which the tenant runs a gang of several nodes, by the limit of the tenant's objective "
         "(the better of the last two successful probes): above 1 the objective is missed.",
         "no sample while it runs no such gang, or while the edge has no baseline to judge by",
+        "of each objective the twenty worst edges",
     ),
     _entry(
         "trimtab_tenant_rdma_new_links",

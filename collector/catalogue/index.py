@@ -18,6 +18,7 @@ from collector.catalogue.network import NETWORK
 from collector.catalogue.probes import PROBES
 from collector.catalogue.rdma import RDMA
 from collector.catalogue.recorded import RECORDED
+from collector.catalogue.vendor_series import VENDOR_SERIES
 
 CATALOGUE: Final = (
     *EXPORTED,
@@ -30,6 +31,7 @@ CATALOGUE: Final = (
     *CEPH,
     *KRBD,
     *DCGM,
+    *VENDOR_SERIES,
     *KUBE_STATE_METRICS,
     *KUBE_SCHEDULER,
     *KUEUE,

@@ -51,6 +51,7 @@ class Unit(StrEnum):
     PLACEMENT_GROUPS = "placement_groups"
     MESSAGES_PER_SECOND = "messages_per_second"
     LINKS = "links"
+    GIDS = "gids"
     PROBES = "probes"
     RATIO = "ratio"
     TRUTH = "0 or 1"
@@ -77,13 +78,16 @@ class Source(StrEnum):
     CONTROLLER = "trimtab controller"
     RECORDED = "recording rule"
     DCGM_EXPORTER = "dcgm-exporter"
+    OTHER_GPU_EXPORTERS = "exporters of other GPUs"
     NORMALIZED = "texts of others, under our name"
     KUBE_STATE_METRICS = "kube-state-metrics"
     KUBE_SCHEDULER = "kube-scheduler"
     KUEUE = "Kueue"
 
 
-FOREIGN: Final = frozenset({Source.DCGM_EXPORTER, Source.KUBE_STATE_METRICS, Source.KUBE_SCHEDULER, Source.KUEUE})
+FOREIGN: Final = frozenset(
+    {Source.DCGM_EXPORTER, Source.OTHER_GPU_EXPORTERS, Source.KUBE_STATE_METRICS, Source.KUBE_SCHEDULER, Source.KUEUE}
+)
 """Whose metrics keep the names that others gave them."""
 
 
@@ -119,13 +123,14 @@ TROUBLES: Final = ("congestion", "waiting", "loss", "slow-receiver", "cable", "f
 GPU_TROUBLES: Final = ("hung", "suspected", "straggling", "unjudged", "sick", "lost", "throttled")
 _HOLDERS: Final = "GPUs: one holder per share"
 QUEUE_PARTS: Final = ("guaranteed", "deserved", "ceiling", "used", "borrowed")
+SETTINGS: Final = ("mtu", "gid", "traffic-class", "congestion-control", "flow-control")
+HOPS: Final = ("host", "leaf", "spine", "rail")
+JUDGED: Final = ("usual", "slow", "unjudged", "failed", "old")
+SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 DISTURBANCES: Final = (
     *("paused", "full", "silent", "awaited", "stall", "slow-disk", "slow-store", "down", "recovery", "scrub"),
 )
 SCOPES: Final = ("none", "osd", "host", "cluster")
-HOPS: Final = ("host", "leaf", "spine", "rail")
-JUDGED: Final = ("usual", "slow", "unjudged", "failed")
-SUSPECT_KINDS: Final = ("host", "nic", "switch", "link")
 VENDORS: Final = ("nvidia", "amd", "ascend", "cambricon")
 
 LABELS: Final = {
@@ -157,6 +162,7 @@ LABELS: Final = {
             "code, probed edges",
         ),
         Label("destination", "of a probed edge or link: the node or NIC that answers", "probed edges"),
+        Label("setting", "of an RDMA port", "a closed set", SETTINGS),
         Label("hop", "what lies between two NICs", "a closed set", HOPS),
         Label("judged", "what is known of links", "a closed set", JUDGED),
         Label("suspect_kind", "what slow links point at", "a closed set", SUSPECT_KINDS),
@@ -263,6 +269,27 @@ LABELS: Final = {
         Label("exported_namespace", "the holder's `namespace` where Prometheus kept its own", _HOLDERS),
         Label("exported_pod", "the holder's `pod` where Prometheus kept its own", _HOLDERS),
         Label("exported_container", "the holder's `container` where Prometheus kept its own", _HOLDERS),
+        Label("index", "nvidia_gpu_exporter: place of the GPU on its node", "GPUs of one node"),
+        Label("gpu_instance_id", "nvidia_gpu_exporter: MIG instance", "slices of one GPU"),
+        Label("id", "Ascend: place of the NPU on its node", "NPUs of one node"),
+        Label("npuID", "older spelling of `id`", "NPUs of one node"),
+        Label("vdie_id", "Ascend: the NPU's id", "NPUs"),
+        Label("v_dev_id", "Ascend: number of a virtual NPU", "slices of one NPU"),
+        *(
+            Label(one, meaning, bounded_by)
+            for label, meaning, bounded_by in (
+                ("gpu_id", "AMD: place of the GPU on its node", "GPUs of one node"),
+                ("serial_number", "AMD: the card's serial number", "GPUs"),
+                ("gpu_partition_id", "AMD: number of a partition", "slices of one GPU"),
+                ("gpu_compute_partition_type", "AMD: how the GPU is cut", _CODE),
+            )
+            for one in (label, label.upper())
+        ),
+        Label("GPU_UUID", "newer spelling of `gpu_uuid`, by AMD", "GPUs"),
+        Label("HOSTNAME", "AMD: the node", "nodes"),
+        Label("NAMESPACE", "AMD: the holder's namespace", _HOLDERS),
+        Label("POD", "AMD: the pod that holds it", _HOLDERS),
+        Label("CONTAINER", "AMD: the container that holds it", _HOLDERS),
         Label("vgpu", "number of a virtual GPU", "shares of one GPU"),
     )
 }

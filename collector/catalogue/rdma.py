@@ -11,6 +11,8 @@ PORT_LABELS: Final = ("node", "device", "port", "link_layer")
 PROBE_LABELS: Final = ("tool", "operation", "path", "device", "bytes", "statistic")
 
 TROUBLE: Final = "trimtab_rdma_port_trouble_events_per_second"
+UNUSUAL: Final = "trimtab_rdma_port_trouble_unusual"
+WRONG_SETTING: Final = "trimtab_rdma_port_wrong_setting"
 PROBE_LATENCY: Final = "trimtab_rdma_probe_latency_seconds"
 PROBE_OVERHEAD: Final = "trimtab_rdma_probe_overhead_seconds"
 PROBE_BANDWIDTH: Final = "trimtab_rdma_probe_bandwidth_bytes_per_second"
@@ -32,6 +34,24 @@ _STATE: Final = (
     _port("active", Unit.TRUTH, "Whether the port's logical state is active."),
     _port("link_up", Unit.TRUTH, "Whether the port's physical state is up."),
     _port("rate_bytes_per_second", Unit.BYTES_PER_SECOND, "Speed of the link.", "half of the usual is a cable"),
+    _port(
+        "mtu_bytes",
+        Unit.BYTES,
+        "Largest packet of the port's network interface.",
+        "RDMA takes the next smaller of 256 to 4096: below 4200 it is not 4096",
+    ),
+    _port(
+        "routed_gids",
+        Unit.GIDS,
+        "GIDs of RoCE v2 among the first sixteen places.",
+        "0 on InfiniBand, which has none",
+    ),
+    _port(
+        "traffic_class_code",
+        Unit.CODE,
+        "Traffic class that the driver gives to all RDMA of the port.",
+        "no sample where it is left to the programs",
+    ),
     _port("counter_refresh_seconds", Unit.SECONDS, "How often the device refreshes its own counters."),
 )
 _VOLUME: Final = (
@@ -120,10 +140,39 @@ _MEANING: Final = (
         Source.COLLECTOR,
         "Rate, over the last minute or so, of the counters that mean one kind of trouble.",
         (
-            "compare at similar load: divide by the rate of packets, or an all-reduce looks like congestion",
+            "an all-reduce makes some by itself: trimtab_rdma_port_trouble_unusual compares at similar load",
             "waiting counts ticks of the port's clock: never add it to another trouble",
             "no sample when every counter of the trouble is absent, has begun anew or has stopped",
             "out_of_sequence counts for no trouble: balancing per packet makes it as well",
+        ),
+    ),
+)
+_UNUSUAL: Final = (
+    Metric(
+        UNUSUAL,
+        Kind.GAUGE,
+        Unit.TRUTH,
+        ("cluster", *PORT_LABELS, "trouble"),
+        Source.COLLECTOR,
+        "1 where a port has more than twice as much trouble by packet as it had at a similar load in nearly all looks.",
+        (
+            "no sample before forty looks at such a load; begins anew with the collector",
+            "what lasts for an hour becomes usual",
+        ),
+    ),
+)
+_SETTINGS: Final = (
+    Metric(
+        WRONG_SETTING,
+        Kind.GAUGE,
+        Unit.TRUTH,
+        ("cluster", *PORT_LABELS, "setting"),
+        Source.COLLECTOR,
+        "1 where a setting of the port looks wrong: MTU or traffic class unlike that of most ports of its node, no GID "
+        "of RoCE v2, notices of congestion ignored, or packets dropped on the priority of its class without one pause.",
+        (
+            "no sample where it can not be told: with two ports that differ nobody knows which is right",
+            "a wrong setting that all ports of a node share is seen only against other nodes: compare by node",
         ),
     ),
 )
@@ -146,4 +195,6 @@ _PROBES: Final = (
     _probe(PROBE_RATE, Unit.MESSAGES_PER_SECOND, "Messages in a second as a probe measured it."),
 )
 
-RDMA: Final = (*_STATE, *_VOLUME, *_CONGESTION, *_LOSS, *_LINK, *_COMPLETION, *_MEANING, *_PROBES)
+_OF_PORTS: Final = (*_STATE, *_VOLUME, *_CONGESTION, *_LOSS, *_LINK, *_COMPLETION, *_MEANING, *_UNUSUAL, *_SETTINGS)
+
+RDMA: Final = (*_OF_PORTS, *_PROBES)

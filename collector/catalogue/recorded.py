@@ -100,7 +100,7 @@ RECORDED: Final = (
         "trimtab:device_holder_info",
         Unit.TRUTH,
         (*_DEVICE, "namespace", "pod", "container", "replica"),
-        "Which container holds a GPU or slice, by dcgm-exporter, whatever spelling its labels have.",
+        "Which container holds a GPU or slice, whatever exporter tells it and however it spells its labels.",
     ),
     _entry(
         "trimtab:device_tenant_info",

@@ -59,7 +59,7 @@ class Spelling:
     saturates_at: float | None = None
     """A counter that has reached it counts no more."""
     documented: str = ""
-    """Known by its documentation alone, since that release or from that daemon; "": met on a real one, or recorded."""
+    """Known by its documentation alone, since that release; "": met on a real one, or recorded."""
 
     @property
     def is_counter(self) -> bool:

@@ -5,16 +5,19 @@ What is unknown is left out: no latency of an edge whose last probe failed or is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
-from collector.assemble.fabric import EdgeVerdict, FabricMemory, edge_verdicts
+from collector.assemble.fabric import EdgeVerdict, FabricMemory, FabricView, edge_verdicts
+from collector.catalogue.probes import WORST
 from collector.exporter.families import OF_WORK, Published
 from collector.exporter.family import Rows, family
 from collector.model.fabric import QUANTILES, Edge
 from collector.model.reading import Known, Reading
+from collector.model.snapshot import Snapshot
 
 
 class FabricCollector(Collector):
@@ -37,13 +40,18 @@ class FabricCollector(Collector):
         snapshot = published.snapshot
         seen = snapshot is not None and published.unreadable.isdisjoint(OF_WORK)
         if snapshot is not None and seen and published.age_seconds(now) <= self._stale_after_seconds:
-            verdicts = edge_verdicts(memory, snapshot, now)
-            yield family("trimtab_tenant_rdma_latency_ratio", _ratios(verdicts, published.cluster))
-            yield family("trimtab_tenant_rdma_new_links", _new(verdicts, published.cluster))
+            yield from tenant_families(memory, snapshot, published.cluster, now)
 
     def describe(self) -> Iterable[Family]:
         """Nothing: registering must not look at the world."""
         return ()
+
+
+def tenant_families(view: FabricView, snapshot: Snapshot, cluster: str, now: float) -> Iterator[Family]:
+    """Whose gangs suffer from a slow edge, and whose edges can not be judged yet."""
+    verdicts = edge_verdicts(view, snapshot, now)
+    yield family("trimtab_tenant_rdma_latency_ratio", _ratios(verdicts, cluster))
+    yield family("trimtab_tenant_rdma_new_links", _new(verdicts, cluster))
 
 
 def _edge_families(memory: FabricMemory, cluster: str, now: float) -> Iterator[Family]:
@@ -74,6 +82,9 @@ def _new(verdicts: Iterable[EdgeVerdict], cluster: str) -> Rows:
 
 
 def _ratios(verdicts: Iterable[EdgeVerdict], cluster: str) -> Rows:
-    for one in verdicts:
-        if isinstance(one.ratio, Known):
-            yield (cluster, one.tenant, one.objective, one.edge.source, one.edge.destination), one.ratio.value
+    known = [(one, one.ratio.value) for one in verdicts if isinstance(one.ratio, Known)]
+    shown = Counter[tuple[str, str]]()
+    for one, ratio in sorted(known, key=lambda item: -item[1]):
+        shown[one.tenant, one.objective] += 1
+        if shown[one.tenant, one.objective] <= WORST:
+            yield (cluster, one.tenant, one.objective, one.edge.source, one.edge.destination), ratio

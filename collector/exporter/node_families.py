@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
+from collector.assemble.port_settings import wrong_settings
 from collector.catalogue.index import find
-from collector.catalogue.rdma import TROUBLE
+from collector.catalogue.rdma import TROUBLE, UNUSUAL, WRONG_SETTING
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
 from collector.exporter.health_families import blindness_families, collector_families
@@ -61,6 +62,20 @@ def node_families(published: NodePublished, cluster: str, node: str) -> Iterator
     for name, rows in sorted(by_name.items()):
         yield family(name, rows, before=_CLUSTER)
     yield family(TROUBLE, _troubles(published, cluster, node))
+    yield family(UNUSUAL, _unusual(published, cluster, node))
+    yield family(WRONG_SETTING, _wrong_settings(published, cluster, node))
+
+
+def _unusual(published: NodePublished, cluster: str, node: str) -> Rows:
+    for (device, port, layer), trouble, verdict in published.usual:
+        if isinstance(verdict, Known):
+            yield (cluster, node, device, port, layer, trouble), verdict.value
+
+
+def _wrong_settings(published: NodePublished, cluster: str, node: str) -> Rows:
+    for port, setting, verdict in wrong_settings(published.readings, published.ports.troubles()):
+        if isinstance(verdict, Known):
+            yield (cluster, node, *port, setting), verdict.value
 
 
 def _troubles(published: NodePublished, cluster: str, node: str) -> Rows:

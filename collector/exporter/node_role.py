@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from collector.assemble.port_trouble import PortMemory
+from collector.assemble.port_trouble import PortKey, PortMemory
+from collector.assemble.port_usual import PortUsual
+from collector.catalogue.rdma import PORT_PREFIX
 from collector.catalogue.spellings.network import ETHTOOL
 from collector.catalogue.spellings.nvml import NVML
 from collector.catalogue.spellings.rdma import SYSFS
@@ -22,12 +24,16 @@ from collector.model.reading import Known
 from collector.parse.block_stat import MappedImage, mapped_image_readings
 from collector.parse.interface_counters import InterfaceCounters, interface_readings
 from collector.parse.nvml import nvml_readings
+from collector.parse.pod_resources import DeviceHolder
 from collector.parse.rdma_files import RdmaFile, rdma_readings
 from collector.sources.nvml import NvmlMissing, NvmlRound
+from collector.sources.pod_resources import PodResourcesMissing
 
 PORTS: Final = SYSFS.source
 INTERFACES: Final = ETHTOOL.source
 GPUS: Final = NVML.source
+HOLDERS: Final = "kubelet"
+_SPEED: Final = f"{PORT_PREFIX}rate_bytes_per_second"
 LOST: Final = "lost"
 UNREADABLE: Final = "unreadable"
 NOT_SAID: Final = "not said"
@@ -52,6 +58,8 @@ class NodeSources:
     """Images of RBD; they come and go with pods, so that one that is gone is no loss."""
     open_gpus: Callable[[], GpuSource] | None = None
     """Raises NvmlMissing; tried again at every look until it does not. None: GPUs have an exporter."""
+    holders: Callable[[], tuple[DeviceHolder, ...]] | None = None
+    """Who holds the devices; raises PodResourcesMissing. None: nobody is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,7 @@ class NodePublished:
 
     readings: tuple[NormalReading, ...] = ()
     ports: PortMemory = field(default_factory=PortMemory)
+    usual: PortUsual = field(default_factory=PortUsual)
     at: float | None = None
     """Epoch seconds; None: nothing was looked at yet."""
 
@@ -83,7 +92,8 @@ class NodeRole:
         memory = self.published.ports.advance(ports.readings, now)
         images = mapped_image_readings(self._sources.mapped_images(), self._node, now)
         readings = (*ports.readings, *interfaces.readings, *gpus.readings, *images)
-        self.published = NodePublished(readings, memory, now)
+        usual = self.published.usual.advance(memory.troubles(), memory.loads(_speeds(ports.readings)))
+        self.published = NodePublished(readings, memory, usual, now)
         return failures
 
     def _read_ports(self, now: float) -> Collected:
@@ -112,11 +122,22 @@ class NodeRole:
             self._note_lost(GPUS, frozenset())
             self._gpus = None  # a driver that was loaded anew is found by starting anew
             return nothing
-        gpus = nvml_readings(round_.samples, self._node, now)
+        gpus = nvml_readings(round_.samples, self._node, now, self._read_holders(failures))
         self._note(GPUS, gpus, now, frozenset(device for device, _ in round_.failures))
         for device, reason in round_.failures:
             self._health.error(GPUS, device, reason)
         return gpus
+
+    def _read_holders(self, failures: dict[str, str]) -> tuple[DeviceHolder, ...]:
+        """Nobody's, when the kubelet does not tell: then the attribution is none, and it is an error."""
+        if self._sources.holders is None:
+            return ()
+        try:
+            return self._sources.holders()
+        except PodResourcesMissing as missing:
+            failures[HOLDERS] = str(missing)
+            self._health.error(HOLDERS, "", UNREADABLE)
+            return ()
 
     def _note(self, source: str, collected: Collected, now: float, gone: frozenset[str] = frozenset()) -> None:
         """Age and coverage of each device, and those that are missing."""
@@ -136,6 +157,15 @@ class NodeRole:
             self._health.unseen(source, device)
             if device not in told:
                 self._health.error(source, device, LOST)
+
+
+def _speeds(readings: Iterable[NormalReading]) -> dict[PortKey, float]:
+    """Port → its speed in bytes per second, where it is known."""
+    return {
+        (one.labels["device"], one.labels["port"], one.labels["link_layer"]): one.value.value
+        for one in readings
+        if one.name == _SPEED and isinstance(one.value, Known)
+    }
 
 
 def _looks(readings: Iterable[NormalReading], now: float) -> dict[str, DeviceSeen]:

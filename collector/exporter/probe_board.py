@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from collector.assemble.link_fabric import LinkFabric, link_fabric
 from collector.assemble.probe_verdicts import ProbePicture, judge
 from collector.exporter.health import DeviceSeen, Health
-from collector.model.probing import ProbeSettings
+from collector.model.probing import LinkState, ProbeSettings
 from collector.parse.probe_links import links_document
 from collector.sources.probe_gather import Gathered
 
@@ -31,18 +32,26 @@ class ProbeBoard:
     ) -> None:
         self._settings, self._gathered, self._health, self._clock = settings, gathered, health, clock
         self.picture = ProbePicture()
+        self.fabric = LinkFabric(0.0)
+        self._states: dict[str, tuple[LinkState, ...]] = {}
 
     def read(self) -> Mapping[str, str]:
         """One look at all nodes. Returns the sentence of each that did not answer."""
         settings = self._settings()
         found = self._gathered(settings)
         now = self._clock()
-        nics = {nic.key: nic for nic in settings.nics}
-        self.picture = judge(found.states, nics, now, stale_after_seconds(settings))
-        counts = {host.node: 0 for host in settings.hosts}
+        nics, stale = {nic.key: nic for nic in settings.nics}, stale_after_seconds(settings)
+        told: dict[str, list[LinkState]] = {host.node: [] for host in settings.hosts}
         for state in found.states:
-            counts[state.link.source.partition("/")[0]] += 1
-        for node, count in counts.items():
+            told[state.link.source.partition("/")[0]].append(state)
+        # A node that does not answer goes on with what it said, until that is too old.
+        self._states = {
+            node: self._states.get(node, ()) if node in found.failures and not states else tuple(states)
+            for node, states in told.items()
+        }
+        states = [state for of_node in self._states.values() for state in of_node]
+        self.picture, self.fabric = judge(states, nics, now, stale), link_fabric(states, now, stale)
+        for node, count in ((node, len(states)) for node, states in told.items()):
             if node in found.failures:
                 self._health.unseen(SOURCE, node)
                 self._health.error(SOURCE, node, "no answer")

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
+from collector.assemble.link_fabric import LinkFabric
 from collector.assemble.probe_verdicts import ProbePicture
 from collector.catalogue import probes as names
 from collector.catalogue.metric import JUDGED
+from collector.exporter.fabric_families import tenant_families
+from collector.exporter.families import OF_WORK, Published
 from collector.exporter.family import family, histogram_family
 from collector.exporter.node_probes import NodeProbes
 from collector.model.reading import Known
@@ -40,12 +43,26 @@ class NodeProbeCollector(Collector):
 class ProbePictureCollector(Collector):
     """Gives a registry what all links say together."""
 
-    def __init__(self, cluster: str, picture: Callable[[], ProbePicture]) -> None:
-        self._cluster, self._picture = cluster, picture
+    def __init__(
+        self,
+        board: Callable[[], ProbePicture],
+        fabric: Callable[[], LinkFabric],
+        published: Callable[[], Published],
+        clock: Callable[[], float],
+        stale_after_seconds: float,
+    ) -> None:
+        """`stale_after_seconds`: of the picture of the cluster, without which nobody's edges are known."""
+        self._picture, self._fabric, self._published, self._clock = board, fabric, published, clock
+        self._stale_after_seconds = stale_after_seconds
 
     def collect(self) -> Iterator[Family]:
         """All families of this moment."""
-        return picture_families(self._picture(), self._cluster)
+        now, published = self._clock(), self._published()
+        yield from picture_families(self._picture(), published.cluster)
+        snapshot = published.snapshot
+        seen = snapshot is not None and published.unreadable.isdisjoint(OF_WORK)
+        if snapshot is not None and seen and published.age_seconds(now) <= self._stale_after_seconds:
+            yield from tenant_families(self._fabric(), snapshot, published.cluster, now)
 
     def describe(self) -> Iterable[Family]:
         """Nothing: registering must not look at the world."""

@@ -30,6 +30,10 @@ _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,20}|0x[0-9a-fA-F]{1,16}")
 _STATE: Final = re.compile(r"([0-9]+):\s*\S+")
 _RATE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*Gb/sec")
 _BYTES_PER_GIGABIT: Final = 1e9 / 8
+_CLASS: Final = re.compile(r"(?:Global tclass=)?([0-9]{1,3})")
+_HIGHEST_CLASS: Final = 255
+_MTU: Final = re.compile(r"[0-9]{2,6}")
+_ROUTED: Final = "RoCE v2"
 _ACTIVE: Final = "4"
 _LINK_UP: Final = "5"
 _ABSENT: Final = re.compile(r"n/?a\b.*|not (?:available|supported).*|", re.IGNORECASE)
@@ -129,5 +133,32 @@ def _rate(text: str) -> float | None:
     return None if match is None else float(match[1]) * _BYTES_PER_GIGABIT
 
 
-_TEXTS: Final = {"state": _active, "phys_state": _link_up, "rate": _rate}
-_NAMES: Final = {"state": "active", "phys_state": "link_up", "rate": "rate_bytes_per_second"}
+def _traffic_class(text: str) -> float | None:
+    match = _CLASS.fullmatch(text)
+    return None if match is None or int(match[1]) > _HIGHEST_CLASS else float(match[1])
+
+
+def _routed_gids(text: str) -> float | None:
+    return float(sum(line.strip() == _ROUTED for line in text.splitlines()))
+
+
+def _mtu(text: str) -> float | None:
+    return float(text) if _MTU.fullmatch(text) else None
+
+
+_TEXTS: Final = {
+    "state": _active,
+    "phys_state": _link_up,
+    "rate": _rate,
+    "traffic_class": _traffic_class,
+    "gids": _routed_gids,
+    "mtu": _mtu,
+}
+_NAMES: Final = {
+    "state": "active",
+    "phys_state": "link_up",
+    "rate": "rate_bytes_per_second",
+    "traffic_class": "traffic_class_code",
+    "gids": "routed_gids",
+    "mtu": "mtu_bytes",
+}

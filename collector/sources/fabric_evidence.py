@@ -5,7 +5,7 @@ They need no age of their own: the collector leaves out what is too old, and a c
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,7 +20,10 @@ _RATIO: Final = "trimtab_tenant_rdma_latency_ratio"
 _LATENCY: Final = "trimtab_rdma_latency_seconds"
 _AGE: Final = "trimtab_rdma_probe_age_seconds"
 _NEW: Final = "trimtab_tenant_rdma_new_links"
-FABRIC_SERIES: Final = frozenset((_RATIO, _LATENCY, _AGE, _NEW))
+_LINKS: Final = "trimtab_rdma_links"
+_JUDGED: Final = frozenset({"usual", "slow"})
+_NOT_YET: Final = frozenset({"unjudged", "failed"})
+FABRIC_SERIES: Final = frozenset((_RATIO, _LATENCY, _AGE, _NEW, _LINKS))
 """What to ask for."""
 
 
@@ -39,6 +42,7 @@ def fabric_evidence(samples: Iterable[VectorSample], site: Site) -> FabricEviden
     # (tenant, objective) → edge → ratio; of two collectors that probe the same edge the better counts.
     slow: dict[tuple[str, str], dict[Edge, float]] = defaultdict(dict)
     new: dict[tuple[str, str], int] = {}
+    links = Counter[str]()
     probed: set[Edge] = set()
     measured: set[Edge] = set()
     for sample in samples:
@@ -47,17 +51,28 @@ def fabric_evidence(samples: Iterable[VectorSample], site: Site) -> FabricEviden
             probed.add(edge)
         elif name == _LATENCY:
             measured.add(edge)
+        elif name == _LINKS:
+            links[sample.labels.get("judged", "")] += int(sample.value)
         elif name == _NEW:
             key = sample.labels.get("tenant", ""), sample.labels.get("objective", "")
             new[key] = int(min(sample.value, new.get(key, sample.value)))
         elif name == _RATIO:
             ratios = slow[sample.labels.get("tenant", ""), sample.labels.get("objective", "")]
             ratios[edge] = min(sample.value, ratios.get(edge, sample.value))
-    unseen = f"no probe of its {len(probed)} edges succeeded lately" if probed and not measured else None
+    unseen = _no_link_judged(links)
+    if probed and not measured:
+        unseen = f"no probe of its {len(probed)} edges succeeded lately"
     known, suspected = (dict(_causes(slow, site, known=known)) for known in (True, False))
     for tenant, causes in _not_judged(slow, new, site):
         suspected[tenant] = suspected.get(tenant, ()) + causes
     return FabricEvidence(known, suspected, unseen)
+
+
+def _no_link_judged(links: Mapping[str, int]) -> str | None:
+    """Why links between NICs rule nothing out; None when some are judged, or none was probed lately."""
+    waiting = sum(count for word, count in links.items() if word in _NOT_YET)
+    judged = any(links.get(word) for word in _JUDGED)
+    return f"none of {waiting} links between NICs can be judged now" if waiting and not judged else None
 
 
 def _not_judged(

@@ -6,6 +6,7 @@ fake of the module. Events are counted from the moment of registering: what happ
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,10 +14,13 @@ from importlib import import_module
 from typing import Any, Final
 
 from collector.catalogue.spellings import nvml as spelled
+from collector.catalogue.spellings.nvml import SLICE_UUID
 from collector.parse.exposition import Sample
+from collector.sources.nvml_gpm import Gpm
 
 _PROFILE_MARK: Final = " MIG "
 _XID: Final = 8
+_SM_CLOCK: Final = 1
 _MOST_EVENTS: Final = 1000
 """In one round: a flood goes on in the next one."""
 
@@ -59,12 +63,14 @@ def load_nvml() -> Any:
 class Nvml:
     """The GPUs of this node. One thread. `library`: pynvml, or what behaves like it."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: Any, clock: Callable[[], float] = time.time) -> None:
         self._library = library
         self._gpus: dict[str, _Gpu] = {}
         """By id, also those that have vanished since."""
         self._events: Any = None
         self._xids: Counter[tuple[str, int]] = Counter()
+        self._last_xid_at: dict[tuple[str, int], float] = {}
+        self._gpm, self._clock = Gpm(library), clock
 
     def read(self) -> NvmlRound:
         """Every function of every GPU and slice. Raises NvmlMissing when not even the number of GPUs is told."""
@@ -82,6 +88,7 @@ class Nvml:
             if uuid in self._gpus:
                 labels = {**self._gpus[uuid].labels, "xid": str(code)}
                 samples.append(Sample(spelled.XID_EVENTS, labels, float(count)))
+                samples.append(Sample(spelled.XID_AT, labels, self._last_xid_at[uuid, code]))
         return NvmlRound(tuple(samples), tuple(failures))
 
     def _find(self, failures: list[tuple[str, str]]) -> set[str]:
@@ -112,6 +119,8 @@ class Nvml:
             value = self._answer(ask)
             if value is not None:
                 yield Sample(name, gpu.labels, float(value))
+        for name, value in self._gpm.read(gpu.labels["uuid"], handle).items():
+            yield Sample(name, gpu.labels, value)
         yield from self._slices(handle, gpu.labels)
         for policy, name in enumerate(spelled.VIOLATIONS):
             status = self._answer(library.nvmlDeviceGetViolationStatus, handle, policy)
@@ -123,6 +132,8 @@ class Nvml:
         return (
             (spelled.UTILIZATION, lambda: library.nvmlDeviceGetUtilizationRates(handle).gpu),
             (spelled.POWER, lambda: library.nvmlDeviceGetPowerUsage(handle)),
+            (spelled.POWER_LIMIT, lambda: library.nvmlDeviceGetEnforcedPowerLimit(handle)),
+            (spelled.CLOCK, lambda: library.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
             (spelled.ENERGY, lambda: library.nvmlDeviceGetTotalEnergyConsumption(handle)),
             (spelled.TEMPERATURE, lambda: library.nvmlDeviceGetTemperature(handle, 0)),
             (spelled.REMAP_FAILED, lambda: library.nvmlDeviceGetRemappedRows(handle)[3]),
@@ -150,7 +161,11 @@ class Nvml:
                 continue  # an empty place
             name = _text(self._answer(library.nvmlDeviceGetName, part) or "")
             profile = name.rpartition(_PROFILE_MARK)[2] if _PROFILE_MARK in name else ""
-            yield from self._memory(part, {**labels, "slice": str(number), "profile": profile})
+            uuid = _text(self._answer(library.nvmlDeviceGetUUID, part) or "")
+            told = {**labels, "slice": str(number), "profile": profile, SLICE_UUID: uuid}
+            yield from self._memory(part, told)
+            for word, value in self._gpm.read(labels["uuid"], handle, number).items():
+                yield Sample(word, told, value)
 
     def _answer(self, ask: Callable[..., Any], *arguments: Any) -> Any:
         """None where this GPU or driver does not tell it."""
@@ -173,7 +188,9 @@ class Nvml:
                 return
             uuid = self._answer(self._library.nvmlDeviceGetUUID, event.device)
             if uuid is not None:
-                self._xids[_text(uuid), int(event.eventData)] += 1
+                key = _text(uuid), int(event.eventData)
+                self._xids[key] += 1
+                self._last_xid_at[key] = self._clock()
 
 
 def _text(raw: str | bytes) -> str:

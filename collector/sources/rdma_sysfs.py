@@ -16,6 +16,8 @@ _COUNTER_FOLDERS: Final = ("counters", "hw_counters")
 _LARGEST_BYTES: Final = 4096
 _PLACES: Final = ("", "class/infiniband", "sys/class/infiniband", "infiniband")
 _DEEPEST: Final = 4
+_FIRST_GIDS: Final = 16
+"""A port has hundreds of places for GIDs; those in use come first, and each is a file."""
 
 
 def read_rdma_files(folder: Path) -> tuple[RdmaFile, ...]:
@@ -64,8 +66,32 @@ def _port(device: str, port: Path) -> Iterator[RdmaFile]:
     for name in _PORT_FILES:
         if (port / name).exists():
             yield _file(device, port.name, port / name, is_counter=False)
+    yield from _settings(device, port)
     for name in _COUNTER_FOLDERS:
         yield from _counters(device, port.name, port / name)
+
+
+def _settings(device: str, port: Path) -> Iterator[RdmaFile]:
+    """Traffic class, the kinds of its GIDs as one text, and the MTU of its interface, where the driver shows them."""
+    root = port.parent.parent
+    traffic_class = root / "tc" / port.name / "traffic_class"
+    if traffic_class.exists():
+        yield _file(device, port.name, traffic_class, is_counter=False)
+    if (port / "gids").is_dir():
+        used = (n for n in range(_FIRST_GIDS) if _text(port / "gids" / str(n)).strip("0:\n "))
+        kinds = (_text(port / "gid_attrs" / "types" / str(n)).strip() for n in used)
+        yield RdmaFile(device, port.name, "gids", "\n".join(("kinds:", *kinds)))
+    for interface in _children(root / "device" / "net"):
+        # Ports are counted from 1, and from 0 where they belong to an interface.
+        number = _text(interface / "dev_port").strip() or "0"
+        if number.isdecimal() and str(int(number) + 1) == port.name and (interface / "mtu").exists():
+            yield _file(device, port.name, interface / "mtu", is_counter=False)
+
+
+def _text(path: Path) -> str:
+    """What stands in a file of settings; nothing where it can not be read, as at a GID that is not used."""
+    read = _file("", "", path, is_counter=False)
+    return read.text
 
 
 def _counters(device: str, port: str, folder: Path) -> Iterator[RdmaFile]:

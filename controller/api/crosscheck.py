@@ -7,13 +7,14 @@ a check can not judge because of another mistake, it leaves alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from collector.model.quantities import parse_duration
 from collector.model.tenancy import Engine
+from controller.api.contradictions import contradictions
 from controller.api.fields import duration_text, with_nearest
 from controller.api.policy import Cadence, Revert
+from controller.api.sheets import Found, Sheet, select
 from controller.api.yaml_text import ValuePath, place_in_words
 
 _UNIQUE: Final = {
@@ -31,32 +32,13 @@ _MOST_SUGGESTIONS: Final = 20
 """To look for what was meant takes longer than all the rest; after so many mistakes nobody reads on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """One document for checking: its kind, how a message names it, its plain data."""
+def cross_check(
+    sheets: Sequence[Sheet], *, complete: bool, capacity: Mapping[str, int] | None = None
+) -> Iterator[Found]:
+    """All mistakes between places; `complete` False when documents are missing because they could not be read.
 
-    kind: str
-    label: str
-    value: Any
-
-
-Found: TypeAlias = tuple[int, ValuePath, str]
-"""Position of the document, place in it, what was expected there."""
-
-
-def select(value: Any, pattern: str) -> Iterator[tuple[ValuePath, Any]]:
-    """Every place that `pattern` names ("spec.pools.*.name"), with its value; silent where the shape differs."""
-    found: list[tuple[ValuePath, Any]] = [((), value)]
-    for step in pattern.split("."):
-        if step == "*":
-            found = [((*p, i), v) for p, parent in found if isinstance(parent, list) for i, v in enumerate(parent)]
-        else:
-            found = [((*p, step), v[step]) for p, v in found if isinstance(v, dict) and step in v]
-    yield from found
-
-
-def cross_check(sheets: Sequence[Sheet], *, complete: bool) -> Iterator[Found]:
-    """All mistakes between places; `complete` False when documents are missing because they could not be read."""
+    `capacity`: pool → GPUs, where somebody knows.
+    """
     for position, sheet in enumerate(sheets):
         for pattern in _UNIQUE.get(sheet.kind, ()):
             yield from ((position, path, words) for path, words in _repeated(sheet.value, pattern))
@@ -66,6 +48,7 @@ def cross_check(sheets: Sequence[Sheet], *, complete: bool) -> Iterator[Found]:
     policies = [sheet.value for sheet in sheets if sheet.kind == "Policy"]
     yield from _pools_that_share_nodes(sheets)
     yield from _time_for_a_trial(sheets)
+    yield from contradictions(sheets, capacity or {})
     if policies:
         yield from _unknown_names(sheets, policies, complete)
         yield from _native_tenants(sheets, policies)

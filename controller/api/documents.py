@@ -15,10 +15,11 @@ from pydantic import ValidationError
 
 from collector.model.tenancy import Site
 from controller.api.border import API_VERSION, PolicyModel, TenantModel
-from controller.api.crosscheck import Sheet, cross_check
+from controller.api.crosscheck import cross_check
 from controller.api.errors import InputError, Mistake
 from controller.api.fields import with_nearest
 from controller.api.policy import Policy
+from controller.api.sheets import Sheet
 from controller.api.wording import mistakes_in_words
 from controller.api.yaml_text import (
     SyntaxFlaw,
@@ -114,9 +115,12 @@ def read_documents(text: str, origin: str) -> tuple[Draft, ...]:
     return tuple(drafts)
 
 
-def combine(drafts: Sequence[Draft], cluster: str) -> Documents:
-    """Join the drafts of one or more texts. Raises InputError with the mistakes of all of them."""
-    mistakes = [*_mistakes(drafts)]
+def combine(drafts: Sequence[Draft], cluster: str, capacity: Mapping[str, int] | None = None) -> Documents:
+    """Join the drafts of one or more texts; `capacity`: pool → GPUs, where somebody knows.
+
+    Raises InputError with the mistakes of all of them.
+    """
+    mistakes = [*_mistakes(drafts, capacity or {})]
     models = [draft.model for draft in drafts]
     policies = [model for model in models if isinstance(model, PolicyModel)]
     if mistakes or len(policies) != 1:
@@ -132,12 +136,12 @@ def combine(drafts: Sequence[Draft], cluster: str) -> Documents:
     return Documents(site, policies[0].value(), heads)
 
 
-def _mistakes(drafts: Sequence[Draft]) -> Iterator[Mistake]:
+def _mistakes(drafts: Sequence[Draft], capacity: Mapping[str, int]) -> Iterator[Mistake]:
     """Mistakes in the order of the documents."""
     unread = any(not draft.kind for draft in drafts)
     sheets = [Sheet(draft.kind, draft.label, draft.value) for draft in drafts]
     crossed: dict[int, list[tuple[ValuePath, str]]] = defaultdict(list)
-    for where, path, words in cross_check(sheets, complete=not unread):
+    for where, path, words in cross_check(sheets, complete=not unread, capacity=capacity):
         crossed[where].append((path, words))
     for position, draft in enumerate(drafts):
         yield from draft.mistakes

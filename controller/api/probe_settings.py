@@ -48,11 +48,16 @@ class HostModel(Border):
 
     name: ObjectName
     address: Address
-    nics: list[NicModel] = Field(min_length=1, max_length=MOST_NICS_PER_NODE)
+    nics: list[NicModel] = Field(default_factory=list, max_length=MOST_NICS_PER_NODE)
+    addresses: list[Address] = Field(default_factory=list, max_length=MOST_NICS_PER_NODE)
+    group: Text | None = None
 
-    def value(self) -> ProbeHost:
-        """The frozen form."""
-        nics = (Nic(self.name, nic.device, nic.address, nic.rail, nic.leaf or "") for nic in self.nics)
+    def value(self, rails: list[str]) -> ProbeHost:
+        """The frozen form; `rails`: the device of each rail."""
+        nics = [Nic(self.name, nic.device, nic.address, nic.rail, nic.leaf or "") for nic in self.nics]
+        for rail, (device, address) in enumerate(zip(rails, self.addresses, strict=False)):
+            leaf = f"{self.group}-{rail}" if self.group else ""
+            nics.append(Nic(self.name, device, address, rail, leaf))
         return ProbeHost(self.name, self.address, tuple(nics))
 
 
@@ -73,12 +78,13 @@ class ProbeSettingsModel(Border):
     traffic_class: Annotated[int, Field(ge=0, le=255)] | None = None
     gid_index: Annotated[int, Field(ge=0, le=255)] | None = None
     environment: UcxVariables = Field(default_factory=dict)
+    rails: list[Annotated[str, AfterValidator(_device)]] = Field(default_factory=list, max_length=MOST_NICS_PER_NODE)
     nodes: list[HostModel] = Field(min_length=1)
 
     def value(self) -> ProbeSettings:
         """The frozen form."""
         return ProbeSettings(
-            hosts=tuple(host.value() for host in self.nodes),
+            hosts=tuple(host.value(self.rails) for host in self.nodes),
             where=Where(self.where),
             tool=Tool(self.tool),
             port=self.port,
@@ -108,11 +114,15 @@ def _crossed(model: ProbeSettingsModel) -> Iterator[tuple[ValuePath, str]]:
         if host.name in names:
             yield ("nodes", number, "name"), f"each node once; this one stands at nodes[{names[host.name]}] too"
         names.setdefault(host.name, number)
+        if not (host.nics or host.addresses):
+            yield ("nodes", number), "nics, or addresses in the order of rails"
+        if len(host.addresses) > len(model.rails):
+            yield ("nodes", number, "addresses"), f"one for each of the {len(model.rails)} rails at most"
         devices: set[str] = set()
-        for place, nic in enumerate(host.nics):
+        for nic in host.value(model.rails).nics:
             if nic.device in devices:
-                yield ("nodes", number, "nics", place, "device"), "each device of a node once"
+                yield ("nodes", number), f"each device of a node once, and {nic.device} is there twice"
             devices.add(nic.device)
-            owner = addresses.setdefault(nic.address, f"{host.name}/{nic.device}")
-            if owner != f"{host.name}/{nic.device}":
-                yield ("nodes", number, "nics", place, "address"), f"an address of its own; {owner} has this one"
+            owner = addresses.setdefault(nic.address, nic.key)
+            if owner != nic.key:
+                yield ("nodes", number), f"addresses of its own; {owner} has {nic.address}"

@@ -13,8 +13,9 @@ from controller.actuators.port import NoWrites
 from controller.api.policy import Mode
 from controller.cli.advice_text import print_advice, print_classes
 from controller.cli.home import NAMESPACE, Namespace
-from controller.cli.options import Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
+from controller.cli.options import Accounting, Cluster, Context, Documents, Format, Kubeconfig, PrometheusUrl, TimeScale
 from controller.cli.output import FINDINGS, OK, Output, console, print_json, section, talk
+from controller.cli.predictions import forecasts, learned_from, predictions, print_predictions
 from controller.cli.steering import (
     Baseline,
     blind_code,
@@ -38,11 +39,15 @@ def plan(
     namespace: Namespace = NAMESPACE,
     cluster: Cluster = "default",
     time_scale: TimeScale = 1.0,
+    accounting: Accounting = None,
     output: Format = Output.TEXT,
 ) -> None:
     """Decide once on the cluster as it is, as if confirmed and allowed, and write nothing.
 
     Each move is shown field by field, with the command that applies it: marked, so that it ends by itself as any other.
+
+    With --accounting the simulator runs forward from the picture, with run times learned from what ended, and says when
+    waiting work would start, as it is and with the moves, and who may be evicted.
 
     Exit code 1 when it would change something; 3 when it is blind, so that nothing can be decided; 4 when it is blind
     for want of rights.
@@ -55,6 +60,7 @@ def plan(
     documents = controller.configuration.load()
     checked_baseline(controller)
     policy = documents.policy.scaled(time_scale)
+    learned = None if accounting is None else learned_from(accounting, cluster)
     ledger = controller.store.load()
     agreed = controller.baseline_source.read()
     observation = controller.observer.look(documents.site.scaled(time_scale), agreed, now())
@@ -64,7 +70,10 @@ def plan(
     report = TickReport(
         observation.snapshot.taken_at, policy.mode, "", outcome, observation, outcome.ledger, advice=told
     )
-    document = status_document(report)
+    known = {change.id for change in ledger.changes}
+    new = [change for change in outcome.ledger.changes if change.id not in known]
+    predicted = None if learned is None else predictions(observation.snapshot, observation.targets, new, learned)
+    document = {**status_document(report), "forecasts": forecasts(new), "predictions": predicted}
     if output is Output.JSON:
         print_json({**document, "would_change": None if document["blind"] else _changed(document)})
     else:
@@ -88,6 +97,8 @@ def _print(document: dict[str, Any]) -> None:
         )
     print_advice(out, "To apply by hand:", document["advice"])
     print_classes(out, document["classes"])
+    if not document["blind"]:
+        print_predictions(out, document["predictions"])
     if len(document["blind"]) > 1:  # one alone stands in the sentence
         out.print(section("Blind", *(Text(f"- {reason}") for reason in document["blind"])))
 

@@ -43,7 +43,7 @@ from controller.cli.output import (
 )
 from controller.cli.probe_options import read_token
 from controller.cli.values import path_for
-from controller.runtime.node_probing import read_probe_settings
+from controller.runtime.probe_file import ProbeFile
 
 _MOST_LISTED: Final = 20
 
@@ -79,7 +79,7 @@ def run(
     Exit code 0: measured and as usual; 1: something is slow or could not be measured; 3: the first node does not
     answer; 4: it refuses.
     """
-    settings = read_probe_settings(probes)
+    settings = ProbeFile(probes).settings()
     host = settings.host(_known(settings, source))
     _known(settings, destination)
     token = read_token(probe_token_file)
@@ -111,7 +111,7 @@ def list_links(probes: SettingsFile, output: Format = Output.TEXT) -> None:
 
     Exit code 0: nothing is slow; 1: something is, or a node did not answer; 3: none did.
     """
-    settings = read_probe_settings(probes)
+    settings = ProbeFile(probes).settings()
     found = gather(settings, "")
     picture = _judged(found.states, settings)
     if output is Output.JSON:

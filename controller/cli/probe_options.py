@@ -8,11 +8,13 @@ from collector.sources.drained_nodes import drained_nodes
 from controller.api.errors import InputError, Mistake
 from controller.files.reading import read_text
 from controller.runtime.node_probing import NodeProbing, ProbingOptions
+from controller.runtime.probe_file import ProbeFile, read_apart
 
 
 def probing_of(node: str, file: Path, token_file: Path | None, state: Path | None, time_scale: float) -> NodeProbing:
     """The probes of a node. Raises InputError."""
-    return NodeProbing(node, ProbingOptions(file, read_token(token_file), state, time_scale), drained_nodes)
+    options = ProbingOptions(ProbeFile(file, time_scale, read_apart), read_token(token_file), state)
+    return NodeProbing(node, options, drained_nodes)
 
 
 def read_token(file: Path | None) -> str:

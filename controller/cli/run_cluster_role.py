@@ -23,7 +23,25 @@ from controller.runtime.collecting import Collecting, CollectorSettings
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
 from controller.runtime.ledger_store import DEFAULT_NAMESPACE, LedgerStore
-from controller.runtime.node_probing import ProbingOptions
+from controller.runtime.probe_file import ProbeFile
+
+
+@dataclass(frozen=True, slots=True)
+class CephOptions:
+    """Those about Ceph."""
+
+    urls: tuple[str, ...]
+    admin: Path | None
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """Those about the history, and where the ledger is that it reads."""
+
+    accounting: str | None
+    keep: str
+    namespace: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +52,11 @@ class ClusterOptions:
     kubeconfig: Path | None
     context: str | None
     gpu_exporters: tuple[str, ...]
-    ceph_urls: tuple[str, ...]
-    ceph_admin: Path | None
-    ceph_user: str
+    ceph: CephOptions
     rdma_probes: Path | None
     probes: Path | None
     prometheus_url: str | None
-    accounting: str | None
-    accounting_keep: str
-    namespace: str | None
+    history: HistoryOptions
     listen: Address
     cluster: str
     time_scale: float
@@ -53,19 +67,22 @@ def cluster_program(options: ClusterOptions) -> Collecting:
     if not options.config:
         expected = "a file or folder with Tenant and Policy documents: the cluster role needs them"
         raise InputError((Mistake("--config", "nothing", expected),))
-    if options.ceph_admin is not None and not options.ceph_urls:
+    if options.rdma_probes is not None and options.probes is not None:
+        expected = "one of the two: both would say how each tenant's network is"
+        raise InputError((Mistake("--probes", "a file beside --rdma-probes", expected),))
+    if options.ceph.admin is not None and not options.ceph.urls:
         expected = "--ceph-url beside it: an administrator is only asked about what the pages show"
-        raise InputError((Mistake("--ceph-admin", str(options.ceph_admin), expected),))
+        raise InputError((Mistake("--ceph-admin", str(options.ceph.admin), expected),))
     asked = options.prometheus_url
     settings = CollectorSettings(
         cluster=options.cluster,
         listen=options.listen,
         gpu_exporters=tuple(http_address("--gpu-exporter", url) for url in options.gpu_exporters),
-        ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph_urls),
-        ceph_admin=options.ceph_admin,
-        ceph_user=options.ceph_user,
+        ceph_urls=tuple(http_address("--ceph-url", url) for url in options.ceph.urls),
+        ceph_admin=options.ceph.admin,
+        ceph_user=options.ceph.user,
         rdma_probes=None if options.rdma_probes is None else read_probe_plan(options.rdma_probes),
-        probe_source=None if options.probes is None else ProbingOptions(options.probes, "", None, options.time_scale),
+        probe_file=None if options.probes is None else ProbeFile(options.probes, options.time_scale),
         prometheus_url=None if asked is None else http_address("--prometheus-url", asked),
         time_scale=options.time_scale,
     )
@@ -78,10 +95,10 @@ def cluster_program(options: ClusterOptions) -> Collecting:
 
 
 def _keeping(options: ClusterOptions) -> Keeping | None:
-    if options.accounting is None:
+    if options.history.accounting is None:
         return None
-    ledger = LedgerStore(connect(options.kubeconfig, options.context), options.namespace or DEFAULT_NAMESPACE)
-    return keeping_of(options.accounting, options.accounting_keep, options.cluster, ledger)
+    ledger = LedgerStore(connect(options.kubeconfig, options.context), options.history.namespace or DEFAULT_NAMESPACE)
+    return keeping_of(options.history.accounting, options.history.keep, options.cluster, ledger)
 
 
 def read_probe_plan(file: Path) -> ProbePlan:

@@ -126,6 +126,17 @@ ProbeState: TypeAlias = Annotated[
 ]
 
 
+PodResources: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--pod-resources",
+        parser=path_for("--pod-resources"),
+        help="Node role, with --nvml: the kubelet's socket that tells which pod holds which GPU, usually "
+        "/var/lib/kubelet/pod-resources/kubelet.sock. Needs root.",
+    ),
+]
+
+
 class Role(StrEnum):
     """What one collector looks at."""
 
@@ -165,6 +176,7 @@ def run_collector(
     node: NodeName = None,
     sysfs: Sysfs = None,
     nvml: Nvml = False,
+    pod_resources: PodResources = None,
     probes: Probes = None,
     probe_token_file: ProbeTokenFile = None,
     probe_state: ProbeState = None,
@@ -183,24 +195,20 @@ def run_collector(
     """
     at = _At(listen_address(listen), cluster, time_scale)
     if role is Role.NODE:
-        settings = _NodeOptions(node or socket.gethostname(), sysfs or Path("/sys"), nvml)
-        return _run(_node_program(at, settings, _Probing(probes, probe_token_file, probe_state)), listen)
-    from controller.cli.run_cluster_role import ClusterOptions, cluster_program
+        of_node = _NodeOptions(node or socket.gethostname(), sysfs or Path("/sys"), nvml, pod_resources)
+        return _run(_node_program(at, of_node, _Probing(probes, probe_token_file, probe_state)), listen)
+    from controller.cli.run_cluster_role import CephOptions, ClusterOptions, HistoryOptions, cluster_program
 
     options = ClusterOptions(
         config=tuple(config or ()),
         kubeconfig=kubeconfig,
         context=context,
         gpu_exporters=tuple(gpu_exporter or ()),
-        ceph_urls=tuple(ceph_url or ()),
-        ceph_admin=ceph_admin,
-        ceph_user=ceph_user,
+        ceph=CephOptions(tuple(ceph_url or ()), ceph_admin, ceph_user),
         rdma_probes=rdma_probes,
         probes=probes,
         prometheus_url=prometheus_url,
-        accounting=accounting,
-        accounting_keep=accounting_keep,
-        namespace=namespace,
+        history=HistoryOptions(accounting, accounting_keep, namespace),
         listen=at.listen,
         cluster=cluster,
         time_scale=time_scale,
@@ -224,6 +232,7 @@ class _NodeOptions:
     name: str
     sysfs: Path
     nvml: bool
+    pod_resources: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +247,9 @@ class _Probing:
 def _node_program(at: _At, node: _NodeOptions, probing: _Probing) -> Program:
     from controller.runtime.node_collecting import NodeCollecting, NodeSettings
 
-    settings = NodeSettings(at.cluster, node.name, at.listen, node.sysfs, node.nvml, at.time_scale)
+    settings = NodeSettings(
+        at.cluster, node.name, at.listen, node.sysfs, node.nvml, at.time_scale, pod_resources=node.pod_resources
+    )
     if probing.file is None:
         return NodeCollecting(settings)
     from controller.cli.probe_options import probing_of

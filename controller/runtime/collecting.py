@@ -30,8 +30,6 @@ from collector.exporter.gpu import GpuExporters
 from collector.exporter.gpu_series import GpuSeries
 from collector.exporter.health import Health
 from collector.exporter.http import Address, HttpServer, metrics_app
-from collector.exporter.probe_board import ProbeBoard
-from collector.exporter.probe_families import ProbePictureCollector
 from collector.exporter.probe_http import links_route
 from collector.exporter.rdma import RdmaProbes
 from collector.exporter.repeated import Repeated
@@ -40,26 +38,26 @@ from collector.model.fabric import ProbePlan
 from collector.model.tenancy import Site
 from collector.sources.ceph_admin import CephAdmin
 from collector.sources.evidence import EvidenceLimits, read_evidence
-from collector.sources.probe_gather import gather
 from collector.sources.prometheus import Prometheus
 from collector.sources.rdma_probe import RdmaProber
 from collector.sources.scrape import ScrapeLimits, Scraper
 from controller.api.errors import InputError
 from controller.runtime.configuration import Configuration
 from controller.runtime.keeping import Keeping
-from controller.runtime.node_probing import ProbingOptions
 from controller.runtime.observe import wait_clocks
+from controller.runtime.probe_file import ProbeFile
+from controller.runtime.probe_gathering import probe_board
 
 _LOG = structlog.get_logger("trimtab.collector")
 _STALE_AFTER_SECONDS: Final = 90.0
 _GPU_SECONDS: Final = 15.0
 _IDLE_WINDOW_SECONDS: Final = 600.0
 _CEPH_WINDOW_SECONDS: Final = 60.0
+_GATHER_SECONDS: Final = 60.0
 _CEPH_SECONDS: Final = 5.0
 _CEPH_STALL_SECONDS: Final = 10.0
 _CEPH_PAGES: Final = ScrapeLimits(read_seconds=15.0, total_seconds=30.0, body_bytes=128 * 1024 * 1024)
 """The page of a manager of a thousand OSDs is large and slow, and slowest just when OSDs fail."""
-_GATHER_SECONDS: Final = 60.0
 _KEEP_SECONDS: Final = 1.0
 _HISTORY_SECONDS: Final = 10.0
 _ROUNDS_PER_WINDOW: Final = 12
@@ -78,7 +76,7 @@ class CollectorSettings:
     """The ceph.conf of a client that may ask as an administrator; None: only pages are read."""
     ceph_user: str = "client.admin"
     rdma_probes: ProbePlan | None = None
-    probe_source: ProbingOptions | None = None
+    probe_file: ProbeFile | None = None
     """Where the NICs are named whose nodes probe each other; what they say is gathered."""
     prometheus_url: str | None = None
     time_scale: float = 1.0
@@ -214,7 +212,9 @@ class Collecting:
                     lambda: self._role.published, lambda: self._fabric.memory, time.time, _STALE_AFTER_SECONDS
                 )
             )
-        self._board = self._probe_board(registry)
+        self._board = probe_board(
+            settings.probe_file, self._health, registry, lambda: self._role.published, _STALE_AFTER_SECONDS
+        )
         more = () if self._board is None else (links_route(self._board.document),)
         self.server = HttpServer(metrics_app(registry, self._is_ready, more=more), settings.listen)
 
@@ -255,16 +255,6 @@ class Collecting:
         if self._settings.gpu_exporters:
             return replace(self._gpus.devices(now), traffic=self._series.traffic(now))
         return self._series.devices(now)
-
-    def _probe_board(self, registry: CollectorRegistry) -> ProbeBoard | None:
-        """What gathers the nodes' probes, with its metrics; None: nobody probes. Raises InputError."""
-        source = self._settings.probe_source
-        if source is None:
-            return None
-        source.settings()  # a file that was never good is said at once
-        board = ProbeBoard(source.settings, lambda settings: gather(settings, ""), self._health, time.time)
-        registry.register(ProbePictureCollector(self._settings.cluster, lambda: board.picture))
-        return board
 
     def _is_ready(self) -> bool:
         return self._role.published.snapshot is not None

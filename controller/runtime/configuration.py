@@ -6,7 +6,7 @@ Reads only; says nothing in logs: the caller gets the error and says it, in stat
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +23,15 @@ _EXPECTED = "a file with YAML text"
 class Configuration:
     """The documents under `paths`: files, or folders whose *.yaml and *.yml files are read in order of their names."""
 
-    def __init__(self, paths: Sequence[Path], cluster: str = "default", clock: Callable[[], float] = time.time) -> None:
-        self._paths, self._cluster, self._clock = tuple(paths), cluster, clock
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        cluster: str = "default",
+        clock: Callable[[], float] = time.time,
+        capacity: Mapping[str, int] | None = None,
+    ) -> None:
+        """`capacity`: pool → GPUs that promises may not exceed, where somebody knows."""
+        self._paths, self._cluster, self._clock, self._capacity = tuple(paths), cluster, clock, capacity
         self._texts: tuple[tuple[str, str], ...] | None = None
         self._good: Documents | None = None
         self.in_force_since_seconds: float | None = None
@@ -35,7 +42,8 @@ class Configuration:
         texts = tuple(self._read())
         if texts == self._texts and self._good is not None:
             return self._good
-        good = combine([draft for origin, text in texts for draft in read_documents(text, origin)], self._cluster)
+        drafts = [draft for origin, text in texts for draft in read_documents(text, origin)]
+        good = combine(drafts, self._cluster, self._capacity)
         if good != self._good:
             self._good, self.in_force_since_seconds = good, self._clock()
         self._texts = texts

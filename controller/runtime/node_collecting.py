@@ -25,6 +25,7 @@ from collector.exporter.node_role import NodeRole, NodeSources
 from collector.sources.interface_counters import read_interface_counters
 from collector.sources.mapped_images import read_mapped_images
 from collector.sources.nvml import Nvml, load_nvml
+from collector.sources.pod_resources import read_device_holders
 from collector.sources.rdma_sysfs import read_rdma_files
 
 _LOG = structlog.get_logger("trimtab.collector")
@@ -45,6 +46,8 @@ class NodeSettings:
     nvml: bool = False
     """Whether GPUs are asked by NVML; only where no exporter tells them."""
     time_scale: float = 1.0
+    pod_resources: Path | None = None
+    """Socket of the kubelet that tells which pod holds which device."""
 
     @property
     def look_seconds(self) -> float:
@@ -54,12 +57,13 @@ class NodeSettings:
     @property
     def sources(self) -> NodeSources:
         """The files and calls of this node."""
-        folder = self.sysfs / _RDMA
+        folder, kubelet = self.sysfs / _RDMA, self.pod_resources
         return NodeSources(
             rdma_files=lambda: read_rdma_files(folder),
             interfaces=lambda: read_interface_counters(folder),
             mapped_images=lambda: read_mapped_images(self.sysfs),
             open_gpus=(lambda: Nvml(load_nvml())) if self.nvml else None,
+            holders=None if kubelet is None else (lambda: read_device_holders(kubelet)),
         )
 
 

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,11 +27,9 @@ from collector.parse.probe_links import links_document
 from collector.sources.drained_nodes import DrainedUnknown
 from collector.sources.probe_tool import ProbeFault, load_ratio
 from controller.api.errors import InputError
-from controller.api.probe_settings import parse_probe_settings
-from controller.files.reading import read_text
+from controller.runtime.probe_file import ProbeFile
 
 _LOG = structlog.get_logger("trimtab.collector")
-_SHORTEST_PERIOD_SECONDS: Final = 2.0
 _PATIENCE_SECONDS: Final = 60.0
 _TRY_AGAIN_SECONDS: Final = 0.2
 
@@ -40,21 +38,9 @@ _TRY_AGAIN_SECONDS: Final = 0.2
 class ProbingOptions:
     """What the command line says about probes."""
 
-    file: Path
+    file: ProbeFile
     token: str
     state_file: Path | None = None
-    time_scale: float = 1.0
-
-    def settings(self) -> ProbeSettings:
-        """What the file says now, at the pace of the time scale. Raises InputError."""
-        told = read_probe_settings(self.file)
-        period = max(_SHORTEST_PERIOD_SECONDS, told.period_seconds / self.time_scale)
-        return replace(told, period_seconds=period)
-
-
-def read_probe_settings(file: Path) -> ProbeSettings:
-    """The NICs and settings in a file. Raises InputError."""
-    return parse_probe_settings(read_text(file, "a file that names the NICs to probe", "--probes"), str(file))
 
 
 class NodeProbing:
@@ -63,7 +49,7 @@ class NodeProbing:
     def __init__(self, node: str, options: ProbingOptions, drained: Callable[[], frozenset[str]]) -> None:
         """Raises InputError for a file that is not good from the start."""
         self._options, self._drained = options, drained
-        self.probes = NodeProbes(node, options.settings(), options.token, time.time, _kept(options.state_file))
+        self.probes = NodeProbes(node, options.file.settings(), options.token, time.time, _kept(options.state_file))
         self._pace = 1
         self._told: dict[str, str] = {}
 
@@ -146,7 +132,7 @@ class NodeProbing:
 
     def _read_settings(self) -> None:
         try:
-            self.probes.settings = self._options.settings()
+            self.probes.settings = self._options.file.settings()
             self._say("settings", None, "")
         except InputError as error:
             self._say("settings", "; ".join(map(str, error.mistakes)), "were not taken")

@@ -36,8 +36,8 @@ def jobs_of_history(rows: Iterable[Mapping[str, str]], skipped: Counter[str]) ->
     yield from _jobs(objects.values(), skipped)
 
 
-def jobs_of_transitions(rows: Iterable[Transition], skipped: Counter[str], until: float) -> Iterator[TraceJob]:
-    """The same out of the store itself, where `until` is now: work that still runs counts with its time so far."""
+def jobs_of_transitions(rows: Iterable[Transition], skipped: Counter[str], until: float | None) -> Iterator[TraceJob]:
+    """The same out of the store itself. `until` is now: work that still runs counts with its time so far; None: not."""
     objects: dict[tuple[str, str], list[_Step]] = {}
     for row in rows:
         change = (row.step, row.at, row.state, row.gpus, row.priority, row.tenant)

@@ -1,4 +1,4 @@
-"""What the node role costs a node with 8 GPUs (fake NVML) and 9 RDMA devices (fake /sys): memory, and share of a core.
+"""What the node role costs a node with 8 GPUs (fake NVML and kubelet) and 9 RDMA devices (fake /sys): memory, and CPU.
 
 A process as the DaemonSet runs it, which looks fifteen times as often so that the measure ends soon: what one look and
 one scrape cost, by the 15 s between two of them.
@@ -17,11 +17,16 @@ from typing import Final
 import urllib3
 
 from controller.demo.processes import Service, answers, free_port
+from tests.testbed.fake_kubelet import FakeKubelet
 from tests.testbed.fake_rdma_sysfs import FakeRdmaSysfs
 
 MEASURES: Final = {"node_role_rss_mb": "MB", "node_role_core_ratio": "cores"}
 DEVICES: Final = 9
 LOOKS: Final = 20
+HELD: Final = [
+    ("ns", f"pod-{number}", "main", "nvidia.com/gpu", (f"GPU-{number:08d}-0000-0000-0000-000000000000",))
+    for number in range(8)
+]
 _EVERY_SECONDS: Final = 15.0
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
@@ -35,7 +40,7 @@ def measure(looks: int = LOOKS) -> Mapping[str, float]:
         for number in range(DEVICES):
             tree.add_device(f"mlx5_{number}", link_layer="Ethernet")
             tree.add_interface(f"mlx5_{number}", "lo")
-        port = free_port()
+        port, kubelet = free_port(), root / "kubelet.sock"
         url = f"http://127.0.0.1:{port}"
         service = Service(
             "node-role",
@@ -43,19 +48,21 @@ def measure(looks: int = LOOKS) -> Mapping[str, float]:
                 *(sys.executable, "-m", "tests.benchmarks.node_role_once"),
                 *(f"--sysfs={root / 'sys'}", f"--listen=127.0.0.1:{port}", "--node=n1"),
                 f"--time-scale={_EVERY_SECONDS:.0f}",
+                f"--pod-resources={kubelet}",
             ],
             root,
             lambda: answers(f"{url}/readyz"),
             environment={"PYTHONPATH": str(_ROOT)},
         )
-        service.start()
-        try:
-            running = service.identity
-            if running is None:
-                raise RuntimeError("the node role has ended")
-            return _watched(running.pid, url, looks)
-        finally:
-            service.stop()
+        with FakeKubelet(kubelet, HELD):
+            service.start()
+            try:
+                running = service.identity
+                if running is None:
+                    raise RuntimeError("the node role has ended")
+                return _watched(running.pid, url, looks)
+            finally:
+                service.stop()
 
 
 def _watched(pid: int, url: str, looks: int) -> Mapping[str, float]:

@@ -260,6 +260,21 @@ def test_nvml_is_asked_where_a_site_says_so_alone(helm: Helm) -> None:
     assert (spec["runtimeClassName"], spec["nodeSelector"]) == ("nvidia", {"gpu": "yes"})
 
 
+def test_the_kubelet_is_asked_as_root_where_a_site_says_so_alone(helm: Helm) -> None:
+    (daemons,) = of_kind(
+        helm.render(at("Observe", node={"enabled": True, "nvml": True, "podResources": True})), "DaemonSet"
+    )
+    spec = daemons["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    assert "--pod-resources=/host/pod-resources/kubelet.sock" in container["args"]
+    assert spec["securityContext"]["runAsUser"] == 0
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    host = [volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume]
+    assert sorted(host) == ["/sys", "/var/lib/kubelet/pod-resources"]
+    (usual,) = of_kind(helm.render(WHOLE), "DaemonSet")
+    assert usual["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"] is True
+
+
 def test_a_collector_that_reads_ceph_may_read_volumes_too(helm: Helm) -> None:
     rights = rights_of(
         helm.render(at("Observe", collector={"cephUrls": ["http://ceph-mgr:9283/metrics"]})), "collector"

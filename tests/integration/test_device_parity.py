@@ -1,4 +1,4 @@
-"""What the rules record of dcgm-exporter's series in a real Prometheus is what our parser reads from the same text.
+"""What the rules record of GPU exporters' series in a real Prometheus is what our parser reads from the same text.
 
 Every text stands for a cluster of its own, scraped twice: once as it is, and once by a Prometheus that puts labels of
 its own in the place of the exporter's.
@@ -32,12 +32,18 @@ from tests.testbed.monitoring import ScrapeTarget
 
 pytestmark = pytest.mark.prometheus
 
-FAMILIES = frozenset(re.findall(r"DCGM_\w+", " ".join(rule.expr for rule in device_rules())))
+FAMILIES = frozenset(
+    re.findall(r"\b(?:DCGM|nvidia_smi|gpu|npu|vnpu|container_npu)_\w+", " ".join(rule.expr for rule in device_rules()))
+)
 """What the rules read: a holder that only another family names is not theirs to see."""
 VALUES = ("activity_ratio", "memory_used_bytes", "power_watts")
 TENANTS = {"train": "vision", "talk": "speech", "runai-reservation": "vision"}
 """Namespace → tenant; every other namespace is of nobody."""
-EXPORTER_LABELS = {"namespace": "gpu-operator", "pod": "nvidia-dcgm-exporter-x7", "container": "exporter"}
+EXPORTER_LABELS = {
+    "namespace": "gpu-operator",
+    "pod": "nvidia-dcgm-exporter-or-metrics-exporter-or-npu-exporter-x7",
+    "container": "exporter",
+}
 Aggregates: TypeAlias = dict[tuple[str, ...], float]
 """(series, tenant, node, attribution or "") and (series, node, device, slice or "") → value."""
 
@@ -67,6 +73,30 @@ DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="0",UUID="GPU-a",Hostname="n1",namespace="trai
 DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="1",UUID="GPU-b",Hostname="n1",namespace="train",pod="p",container="c"} 0.5
 DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-c",Hostname="n2",namespace="train",pod="p",container="c"} 100
 """
+AMD_TEXT = """\
+gpu_used_vram{gpu_id="0",serial_number="S1",gpu_uuid="A1",hostname="n1",pod="p",namespace="train",container="c"} 1000
+gpu_used_vram{gpu_id="1",serial_number="S2",gpu_uuid="A2",hostname="n1"} 5
+gpu_used_vram{GPU_ID="0",SERIAL_NUMBER="S3",GPU_UUID="A3",HOSTNAME="n2",POD="q",NAMESPACE="talk",CONTAINER="c"} 7
+gpu_package_power{gpu_id="0",serial_number="S1",gpu_uuid="A1",hostname="n1",pod="p",namespace="train",container="c"} 500
+gpu_average_package_power{gpu_id="1",serial_number="S2",gpu_uuid="A2",hostname="n1"} 90
+gpu_package_power{gpu_id="1",serial_number="S2",gpu_uuid="A2",hostname="n1"} 4294967295
+gpu_package_power{GPU_ID="0",SERIAL_NUMBER="S3",GPU_UUID="A3",HOSTNAME="n2",POD="q",NAMESPACE="talk",CONTAINER="c"} 80
+"""
+ASCEND_TEXT = """\
+npu_chip_info_hbm_used_memory{id="0",vdie_id="D0",pod_name="p",namespace="train",container_name="c"} 2048
+npu_chip_info_hbm_used_memory{id="1",vdie_id="",pod_name="",namespace="",container_name=""} 0
+npu_chip_info_power{id="0",vdie_id="D0",pod_name="p",namespace="train",container_name="c"} 301.5
+npu_chip_info_overall_utilization{id="0",vdie_id="D0",pod_name="p",namespace="train",container_name="c"} 75
+npu_chip_info_vector_utilization{id="1",vdie_id="",pod_name="",namespace="",container_name=""} 40
+"""
+SMI_TEXT = """\
+nvidia_smi_memory_used_bytes{uuid="GPU-a"} 1.1e+10
+nvidia_smi_mig_memory_used_bytes{uuid="GPU-a",gpu_instance_id="7",profile="1g.10gb"} 4e+09
+nvidia_smi_power_draw_watts{uuid="GPU-a"} 430
+nvidia_smi_power_draw_instant_watts{uuid="GPU-a"} 447
+nvidia_smi_power_draw_average_watts{uuid="GPU-b"} 33
+"""
+VENDOR_TEXTS: Mapping[str, str] = {"amd": AMD_TEXT, "ascend": ASCEND_TEXT, "nvidia-smi": SMI_TEXT}
 
 
 def devices_of_a_small_cluster() -> Iterator[GpuDevice]:
@@ -199,4 +229,33 @@ def test_what_is_recorded_of_real_exporters_is_what_the_parser_reads(
     texts = {file.stem: without_problems(file.read_text(encoding="utf-8")) for file in files}
     with recording(monitoring, texts, tmp_path) as expected:
         assert any(key[0] == "trimtab:tenant_devices" for found in expected.values() for key in found), "some are held"
+        check(monitoring, expected)
+
+
+def test_what_is_recorded_of_other_vendors_is_what_the_parser_reads(monitoring: Testbed, tmp_path: Path) -> None:
+    with recording(monitoring, VENDOR_TEXTS, tmp_path) as expected:
+        for vendor in ("amd", "ascend"):
+            names = {key[0] for key in expected[f"{vendor}, as it is"]}
+            assert {"trimtab:tenant_devices", "trimtab:tenant_memory_used_bytes", "trimtab:tenant_power_watts"} <= names
+        check(monitoring, expected)
+
+
+def test_what_is_recorded_of_real_exporters_of_other_vendors_is_what_the_parser_reads(
+    monitoring: Testbed, shared_folder: Path, tmp_path: Path
+) -> None:
+    fixtures = shared_folder / "fixtures"
+    files = sorted(
+        [
+            *fixtures.glob("nvidia-gpu-exporter-metrics/*.metrics"),
+            *fixtures.glob("amd-metrics-mini/*.txt"),
+            *fixtures.glob("ascend-npu-exporter/mind-cluster/prometheus_metrics*"),
+        ]
+    )
+    # A Prometheus takes no samples of 1970, as the captures name them: the same without their times.
+    texts = {
+        file.stem: re.sub(r"(?m)^([^#].*\S) \d{9,}$", r"\1", without_problems(file.read_text(encoding="utf-8")))
+        for file in files
+    }
+    with recording(monitoring, texts, tmp_path) as expected:
+        assert any(key[0] == "trimtab:device_power_watts" for found in expected.values() for key in found)
         check(monitoring, expected)

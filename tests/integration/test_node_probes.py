@@ -1,4 +1,4 @@
-"""Real node roles in four network namespaces that probe each other with UCX: a slow link, a slow host, a stranger."""
+"""Real node roles in three network namespaces that probe each other with UCX: a slow link, a slow host, a stranger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from tests.testbed.rail import Rail
 from tests.testbed.switch import SwitchTerms
 
 pytestmark = pytest.mark.network
-NAMES = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
+NAMES = ("gpu-1", "gpu-2", "gpu-3")
+LINK_COUNT = 3 + len(NAMES)
+"""Each pair, and each with itself."""
 TOKEN = "t0ken-of-this-test"
 PERIOD_SECONDS = 4.0
 SLOW = LinkTerms(delay_seconds=0.002)
@@ -94,7 +96,7 @@ class ProbingNodes:
 
     def all_have_a_baseline(self) -> bool:
         states = self.states()
-        return len(states) == 4 + 6 and all(
+        return len(states) == LINK_COUNT and all(
             any(quantity.probes >= LEAST_PROBES for quantity in state.quantities.values()) for state in states
         )
 
@@ -180,9 +182,9 @@ def test_a_probe_is_served_to_a_peer_with_the_token_for_a_nic_of_ours_alone(node
 
 
 def test_a_person_has_two_nodes_measured_at_once(nodes: ProbingNodes) -> None:
-    text = nodes.command("gpu-4", "probe", "run", "gpu-4", "gpu-1", "--output=json")
+    text = nodes.command("gpu-3", "probe", "run", "gpu-3", "gpu-1", "--output=json")
     links = {(one["source"], one["destination"]): one for one in json.loads(text)["links"]}
-    assert set(links) == {(f"gpu-4/{DEVICE}", f"gpu-1/{DEVICE}"), (f"gpu-4/{DEVICE}", f"gpu-4/{DEVICE}")}
+    assert set(links) == {(f"gpu-3/{DEVICE}", f"gpu-1/{DEVICE}"), (f"gpu-3/{DEVICE}", f"gpu-3/{DEVICE}")}
     for link in links.values():
         assert [(q["path"], q["quantile"]) for q in link["quantities"]] == [("half", 0.5), ("half", 0.99)]
         assert all(q["latest_seconds"] > 0 for q in link["quantities"])
@@ -190,9 +192,9 @@ def test_a_person_has_two_nodes_measured_at_once(nodes: ProbingNodes) -> None:
 
 def test_the_matrix_is_told_to_whoever_asks_all_nodes(nodes: ProbingNodes) -> None:
     document = json.loads(nodes.command("gpu-3", "probe", "list", "--output=json"))
-    assert (len(document["links"]), document["unanswered"]) == (10, {})
+    assert (len(document["links"]) >= LINK_COUNT, document["unanswered"]) == (True, {})
     assert {one["hop"] for one in document["links"]} == {"host", "rail"}
-    assert {one["hop"] for one in document["usual_of_hops"]} == {"rail"}, "four hosts are too few for a usual host"
+    assert document["usual_of_hops"] == [], "three links are too few to say what is usual for their kind"
 
 
 def test_the_page_of_a_node_has_a_histogram_for_each_nic(nodes: ProbingNodes) -> None:

@@ -25,6 +25,7 @@ class NodeProcess:
     def __init__(self, folder: Path) -> None:
         self.tree = FakeRdmaSysfs(folder / "sys")
         self.port = self.tree.add_device("mlx5_0", link_layer="Ethernet")
+        self.port.set_up()
         self.tree.add_interface("mlx5_0", "not-here0")
         listen = free_port()
         self.url = f"http://127.0.0.1:{listen}"
@@ -60,6 +61,9 @@ def test_ports_go_on_where_interfaces_and_gpus_can_not_be_read(process: NodeProc
     page = process.page()
     assert 'trimtab_collector_errors_total{device="mlx5_0",reason="unreadable",source="ethtool"}' in page
     assert 'trimtab_collector_errors_total{device="",reason="unreadable",source="nvml"}' in page
+    assert f"trimtab_rdma_port_mtu_bytes{{{labels}}} 4200.0" in page
+    assert f"trimtab_rdma_port_traffic_class_code{{{labels}}} 106.0" in page
+    assert 'link_layer="Ethernet",node="n1",port="1",setting="gid"} 0.0' in page
     assert "trimtab_collector_last_success_timestamp_seconds{" not in page, "no decision needs these sources"
     assert "no driver of NVIDIA" in process.service.log_tail()
 

@@ -136,9 +136,20 @@ def sites(draw: st.DrawFn) -> Site:
     return Site(
         cluster="default",
         pools=tuple(site_pools),
-        tiers=tuple(Tier(name, rank, draw(limits)) for name, rank in zip(tier_names, ranks, strict=False)),
+        tiers=_in_order([Tier(name, rank, draw(limits)) for name, rank in zip(tier_names, ranks, strict=False)]),
         tenants=tuple(draw(tenants(name, tier_names, site_pools)) for name in tenant_names),
     )
+
+
+def _in_order(tiers: list[Tier]) -> tuple[Tier, ...]:
+    """The same, with no limit below that of a tier with a higher rank: whoever is served later starts no earlier."""
+    longest: dict[SizeClass, float] = {}
+    kept: dict[str, Tier] = {}
+    for tier in sorted(tiers, key=lambda tier: -tier.rank):
+        limits = {size: max(limit, longest.get(size, 0.0)) for size, limit in tier.start_within_seconds.items()}
+        longest |= limits
+        kept[tier.name] = replace(tier, start_within_seconds=limits)
+    return tuple(kept[tier.name] for tier in tiers)
 
 
 def _targets(known: list[str]) -> st.SearchStrategy[tuple[str, ...]]:

@@ -47,6 +47,7 @@ log_to_stderr = false
 mon_cluster_log_file = {folder}/cluster.ceph.log
 mon_data = {folder}/mon
 mgr_data = {folder}/mgr
+mds_data = {folder}/mds
 osd_data = {folder}/osd.$id
 osd_objectstore = bluestore
 bluestore_block_size = 4294967296
@@ -101,9 +102,11 @@ class Ceph:
             place.service(f"osd.{n}", partial(self._argv, "ceph-osd", str(n)), lambda: True) for n in range(OSDS)
         )
 
+        self.mds = place.service("mds", partial(self._argv, "ceph-mds", "m"), lambda: True)
+
     @property
     def services(self) -> Sequence[Service]:
-        """In the order of their start."""
+        """In the order of their start; the metadata server runs once `add_filesystem` was called."""
         return (self.mon, *self.osds, self.mgr)
 
     @property
@@ -152,6 +155,7 @@ class Ceph:
         for number in range(OSDS):
             self.thaw_osd(number)
             self.unthrottle_osd(number)
+        self.mds.kill()
         for osd in self.osds:
             osd.kill()
         self.mgr.stop()
@@ -169,6 +173,15 @@ class Ceph:
     def add_image(self, image: str, mebibytes: int = 64) -> None:
         """Makes a volume in the pool. Without locks: a client that was killed keeps nobody waiting."""
         self._run("rbd", "create", f"{POOL}/{image}", f"--size={mebibytes}M", "--image-feature=layering")
+
+    def add_filesystem(self, name: str) -> None:
+        """Makes a CephFS of that name and starts its metadata server."""
+        for pool in ("meta", "data"):
+            self.ceph("osd", "pool", "create", f"{name}-{pool}", "4", "4")
+        self.ceph("fs", "new", name, f"{name}-meta", f"{name}-data")
+        (self._place.folder / "mds").mkdir(exist_ok=True)
+        self.mds.start()
+        wait_until(lambda: "up:active" in self.ceph("mds", "stat"), f"a metadata server; logs in {self._place.folder}")
 
     def write_once(self, image: str, kibibytes: int = 512) -> None:
         """Writes so much in blocks of 4 KiB and closes the volume: what a client that was killed had open stays so."""

@@ -34,6 +34,8 @@ class FakeGpu:
     """(instance, profile, bytes used)"""
     broken: set[str] = field(default_factory=set)
     lost: bool = False
+    gpm: tuple[float, float, float, float] | None = None
+    """Percent of engine, multiprocessors, tensor cores, memory between two samples; None: no GPM, as before Hopper."""
 
 
 @dataclass(eq=False)
@@ -43,6 +45,7 @@ class FakeSlice:
     name: str
     instance: int
     memory_used: int
+    uuid: str
 
 
 class FakeNvml:
@@ -81,7 +84,7 @@ class FakeNvml:
         self._check(self.gpus[index], "handle")
         return self.gpus[index]
 
-    def nvmlDeviceGetUUID(self, gpu: FakeGpu) -> str:  # noqa: N802
+    def nvmlDeviceGetUUID(self, gpu: FakeGpu | FakeSlice) -> str:  # noqa: N802
         return gpu.uuid
 
     def nvmlDeviceGetName(self, gpu: FakeGpu | FakeSlice) -> bytes:  # noqa: N802  # old versions give bytes
@@ -133,7 +136,7 @@ class FakeNvml:
         if index >= len(gpu.slices):
             raise NVMLError(6)
         instance, profile, used = gpu.slices[index]
-        return FakeSlice(f"{gpu.name} MIG {profile}", instance, used)
+        return FakeSlice(f"{gpu.name} MIG {profile}", instance, used, f"MIG-{gpu.uuid}-{instance}")
 
     def nvmlDeviceGetGpuInstanceId(self, part: FakeSlice) -> int:  # noqa: N802
         return part.instance
@@ -153,3 +156,40 @@ class FakeNvml:
             raise NVMLError(self.NVML_ERROR_TIMEOUT)
         gpu, code = self.events.pop(0)
         return SimpleNamespace(device=gpu, eventType=8, eventData=code)
+
+    def nvmlDeviceGetEnforcedPowerLimit(self, gpu: FakeGpu) -> int:  # noqa: N802
+        self._check(gpu, "power_limit")
+        return 700_000
+
+    def nvmlDeviceGetClockInfo(self, gpu: FakeGpu, clock: int) -> int:  # noqa: N802
+        assert clock == 1
+        self._check(gpu, "clock")
+        return 1980
+
+    NVML_GPM_METRICS_GET_VERSION = 1
+
+    def nvmlGpmQueryDeviceSupport(self, gpu: FakeGpu) -> SimpleNamespace:  # noqa: N802
+        self._check(gpu, "gpm")
+        return SimpleNamespace(isSupportedDevice=int(gpu.gpm is not None))
+
+    def nvmlGpmSampleAlloc(self) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(taken=None)
+
+    def nvmlGpmSampleGet(self, gpu: FakeGpu, sample: SimpleNamespace) -> None:  # noqa: N802
+        self._check(gpu, "gpm")
+        sample.taken = gpu.gpm
+
+    def nvmlGpmMigSampleGet(self, gpu: FakeGpu, instance: int, sample: SimpleNamespace) -> None:  # noqa: N802
+        self.nvmlGpmSampleGet(gpu, sample)
+
+    def c_nvmlGpmMetricsGet_t(self) -> SimpleNamespace:  # noqa: N802
+        empty = [SimpleNamespace(metricId=0, nvmlReturn=0, value=0.0) for _ in range(8)]
+        return SimpleNamespace(version=0, numMetrics=0, sample1=None, sample2=None, metrics=empty)
+
+    def nvmlGpmMetricsGet(self, asked: SimpleNamespace) -> SimpleNamespace:  # noqa: N802
+        assert asked.version == self.NVML_GPM_METRICS_GET_VERSION
+        assert asked.sample1 is not asked.sample2
+        known = dict(zip((1, 2, 5, 10), asked.sample2.taken, strict=True))
+        for row in asked.metrics[: asked.numMetrics]:
+            row.value = known[row.metricId]
+        return asked

@@ -77,6 +77,21 @@ class FakePort:
         """Writes what the counter's file holds, such as NOT_AVAILABLE."""
         self._file(counter).write_text(f"{text}\n")
 
+    def set_up(self, traffic_class: int = 106, gid_kinds: tuple[str, ...] = ("IB/RoCE v1", "RoCE v2")) -> None:
+        """Writes what a driver of RoCE shows of its settings, for a port whose GIDs stand in the first places."""
+        for number in range(4):
+            used = number < len(gid_kinds)
+            gid = f"fe80:0000:0000:0000:0000:0000:0000:000{number + 1}" if used else ":".join(["0000"] * 8)
+            self._write(f"gids/{number}", gid)
+            if used:
+                self._write(f"gid_attrs/types/{number}", gid_kinds[number])
+        self._write(f"../../tc/{self.folder.name}/traffic_class", f"Global tclass={traffic_class}")
+
+    def _write(self, name: str, text: str) -> None:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+
     def set_state(self, state: str) -> None:
         """Active or down, a key of STATES."""
         for name, text in zip(("state", "phys_state"), STATES[state], strict=True):
@@ -93,9 +108,12 @@ class FakeRdmaSysfs:
 
     root: Path
 
-    def add_interface(self, device: str, interface: str) -> None:
+    def add_interface(self, device: str, interface: str, mtu: int = 4200) -> None:
         """Says that the device has this network interface; the interface itself is the machine's own, or none."""
-        (self.root / "class" / "infiniband" / device / "device" / "net" / interface).mkdir(parents=True)
+        folder = self.root / "class" / "infiniband" / device / "device" / "net" / interface
+        folder.mkdir(parents=True)
+        (folder / "mtu").write_text(f"{mtu}\n")
+        (folder / "dev_port").write_text("0\n")
 
     def add_device(
         self, name: str = "mlx5_0", link_layer: str = "InfiniBand", rate: str = "400 Gb/sec (4X NDR)", port: int = 1

@@ -127,8 +127,8 @@ PROMETHEUS = DebianPart("prometheus", ("prometheus", "promtool"), "prometheus")
 ALERTMANAGER = DebianPart("alertmanager", ("prometheus-alertmanager", "amtool"), "prometheus-alertmanager")
 CEPH = DebianPart(
     "ceph",
-    ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd", "monmaptool"),
-    "ceph-mon ceph-mgr ceph-osd ceph-common python3-rados python3-rbd",
+    ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "ceph", "rbd", "monmaptool"),
+    "ceph-mon ceph-mgr ceph-osd ceph-mds ceph-common python3-rados python3-rbd python3-cephfs",
 )
 OPENSSL = DebianPart("openssl", ("openssl",), "openssl")
 POSTGRESQL = DebianPart("postgresql", ("initdb", "postgres"), "postgresql", "usr/lib/postgresql/*/bin")

@@ -85,8 +85,8 @@ _SPELLINGS: Final = (
         )
     ),
     *(Spelling(f"ceph_osd_flag_{flag}", f"{PREFIX}flag", labels=(("flag", flag),)) for flag in FLAGS),
-    Spelling("ceph_mds_reply_latency_sum", f"{PREFIX}mds_reply_latency_seconds_total", documented="ceph-mds"),
-    Spelling("ceph_mds_reply_latency_count", f"{PREFIX}mds_timed_replies_events_total", documented="ceph-mds"),
+    Spelling("ceph_mds_reply_latency_sum", f"{PREFIX}mds_reply_latency_seconds_total"),
+    Spelling("ceph_mds_reply_latency_count", f"{PREFIX}mds_timed_replies_events_total"),
     Spelling("ceph_pool_recovering_bytes_per_sec", f"{PREFIX}pool_recovering_bytes_per_second"),
 )
 

@@ -112,6 +112,7 @@ NVIDIA_SMI: Final = Vocabulary(
         model=("name",),
         slice_id=("gpu_instance_id",),
         slice_profile=("profile",),
+        holders=Holders(labels=()),  # a pod on its series is the exporter's own, put there by a Prometheus
     ),
     spellings=(
         Spelling(f"{_SMI}gpu_info", "", scope=Scope.INFO),

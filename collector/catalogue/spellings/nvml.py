@@ -36,6 +36,9 @@ ENERGY: Final = "nvmlDeviceGetTotalEnergyConsumption"
 TEMPERATURE: Final = "nvmlDeviceGetTemperature"
 REMAP_FAILED: Final = "nvmlDeviceGetRemappedRows.failure"
 LOST: Final = "nvmlDevice.lost"
+SLICE_UUID: Final = "slice_uuid"
+"""Label: the id of a slice itself, by which the kubelet knows it."""
+XID_AT: Final = "nvmlEventTypeXidCriticalError.at"
 XID_EVENTS: Final = "nvmlEventTypeXidCriticalError"
 UNCORRECTED: Final = "nvmlDeviceGetTotalEccErrors.uncorrected"
 CORRECTED: Final = "nvmlDeviceGetTotalEccErrors.corrected"
@@ -82,6 +85,7 @@ NVML: Final = Vocabulary(
         Spelling(LOST, names.HEALTH, scope=_WHOLE, true_when=(0.0,)),
         Spelling(REMAP_FAILED, names.HEALTH, scope=_WHOLE, true_when=(0.0,)),
         Spelling(XID_EVENTS, names.ERRORS, scope=_WHOLE, keeps=(("code", "xid"),)),
+        Spelling(XID_AT, names.ERROR_AT, scope=_WHOLE, keeps=(("code", "xid"),)),
         Spelling(UNCORRECTED, names.MEMORY_ERRORS, scope=_WHOLE),
         Spelling(CORRECTED, names.CORRECTED_ERRORS, scope=_WHOLE),
         *(

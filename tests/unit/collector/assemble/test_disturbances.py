@@ -9,6 +9,7 @@ import pytest
 
 from collector.assemble.ceph_memory import CephMemory, CephState
 from collector.assemble.disturbances import Disturbance, Kind, Scope, disturbances, going_on, reached
+from collector.catalogue.metric import DISTURBANCES, SCOPES
 from collector.model.reading import Known, Unknown
 from tests.ceph_pages import Osd, Page, known
 
@@ -57,6 +58,10 @@ def around(*lines: str) -> Page:
 def found(*lines: str) -> dict[Kind, Disturbance]:
     page = around(*lines)
     return {one.kind: one for one in going_on(disturbances(state(page, page, page, page)).values())}
+
+
+def test_the_catalogue_names_every_kind_and_scope() -> None:
+    assert (tuple(Kind), tuple(Scope)) == (DISTURBANCES, SCOPES)
 
 
 def test_a_healthy_cluster_is_disturbed_by_nothing() -> None:

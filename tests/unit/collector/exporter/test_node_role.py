@@ -15,8 +15,10 @@ from collector.exporter.node_families import NodeCollector
 from collector.exporter.node_role import NodeRole, NodeSources
 from collector.parse.exposition import parse_exposition
 from collector.parse.interface_counters import InterfaceCounters
+from collector.parse.pod_resources import DeviceHolder
 from collector.parse.rdma_files import RdmaFile
 from collector.sources.nvml import Nvml, NvmlMissing
+from collector.sources.pod_resources import PodResourcesMissing
 from collector.sources.rdma_sysfs import read_rdma_files
 from tests.testbed.fake_nvml import FakeGpu, FakeNvml
 from tests.testbed.fake_rdma_sysfs import NOT_AVAILABLE, FakePort, FakeRdmaSysfs
@@ -39,7 +41,8 @@ class Node:
         self.gpus = FakeNvml([FakeGpu("GPU-a"), FakeGpu("GPU-b")])
         self.no_driver = False
         self.read_files: Callable[[], tuple[RdmaFile, ...]] = lambda: read_rdma_files(root / "class/infiniband")
-        sources = NodeSources(lambda: self.read_files(), self._interfaces, open_gpus=self._open)
+        self.kubelet: tuple[DeviceHolder, ...] | None = ()
+        sources = NodeSources(lambda: self.read_files(), self._interfaces, open_gpus=self._open, holders=self._holders)
         health = Health(lambda: self.now)
         self.role = NodeRole("n1", sources, health, lambda: self.now)
         self.registry = CollectorRegistry()
@@ -54,6 +57,11 @@ class Node:
         if self.no_driver:
             raise NvmlMissing("no driver of NVIDIA")
         return Nvml(self.gpus)
+
+    def _holders(self) -> tuple[DeviceHolder, ...]:
+        if self.kubelet is None:
+            raise PodResourcesMissing("the kubelet does not answer")
+        return self.kubelet
 
     def look(self, after_seconds: float = 15.0) -> dict[str, str]:
         self.now += after_seconds
@@ -217,3 +225,18 @@ def test_a_loop_that_stands_is_no_node_at_rest(node: Node) -> None:
 
 def _fail(node: Node) -> int:
     raise node.gpus.NVMLError(1)
+
+
+def test_a_gpu_names_the_pod_that_holds_it_and_nobody_while_the_kubelet_is_silent(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.kubelet = (DeviceHolder("GPU-a", "nvidia.com/gpu", "vision", "train-0", "main"),)
+    node.look()
+
+    def holders() -> dict[str, tuple[str, str]]:
+        rows = [one.labels for one in node.role.published.readings if one.name == "trimtab_accelerator_power_watts"]
+        return {labels["device"]: (labels["attribution"], labels["pod"]) for labels in rows}
+
+    assert holders() == {"GPU-a": ("exclusive", "train-0"), "GPU-b": ("none", "")}
+    node.kubelet = None
+    assert node.look() == {"kubelet": "the kubelet does not answer"}
+    assert holders() == {"GPU-a": ("none", ""), "GPU-b": ("none", "")}

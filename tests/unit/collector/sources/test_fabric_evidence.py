@@ -106,3 +106,17 @@ def test_two_edges_with_a_past_rule_it_out_whatever_is_new_beside_them() -> None
     assert fabric_evidence([new(1), ratio(0.5)], SITE).suspected != {}
     assert fabric_evidence([new(0), ratio(0.5)], SITE).suspected == {}
     assert fabric_evidence([new(3, instance="1"), new(0, instance="2")], SITE).suspected == {}, "the better collector"
+
+
+def linked(judged: str, count: float) -> VectorSample:
+    return VectorSample({"__name__": "trimtab_rdma_links", "judged": judged}, count, 0.0)
+
+
+def test_links_between_nics_of_which_none_is_judged_rule_nothing_out() -> None:
+    nothing = [linked(word, 0.0) for word in ("usual", "slow", "unjudged", "failed", "old")]
+    assert fabric_evidence(nothing, SITE).unseen is None, "nobody was asked to probe"
+    assert fabric_evidence([*nothing, linked("failed", 4.0), linked("unjudged", 2.0)], SITE).unseen == (
+        "none of 6 links between NICs can be judged now"
+    )
+    assert fabric_evidence([linked("failed", 4.0), linked("usual", 1.0)], SITE).unseen is None
+    assert fabric_evidence([linked("old", 9.0)], SITE).unseen is None

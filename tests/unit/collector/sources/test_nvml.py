@@ -8,6 +8,7 @@ from collector.catalogue.accelerators import CORE
 from collector.model.collected import NormalReading
 from collector.model.reading import Known, Unknown
 from collector.parse.nvml import nvml_readings
+from collector.parse.pod_resources import DeviceHolder
 from collector.sources.nvml import Nvml, NvmlMissing, load_nvml
 from tests.testbed.fake_nvml import FakeGpu, FakeNvml
 
@@ -118,3 +119,53 @@ def test_a_driver_that_is_not_there_is_told_apart_from_a_missing_package(monkeyp
     monkeypatch.setattr("collector.sources.nvml.import_module", lambda _: fake)
     with pytest.raises(NvmlMissing, match="no driver of NVIDIA"):
         load_nvml()
+
+
+def test_where_gpm_is_supported_the_active_ratio_is_known_from_the_second_look_on() -> None:
+    nvml = Nvml(FakeNvml([FakeGpu("GPU-a", gpm=(90.0, 80.0, 45.0, 30.0)), FakeGpu("GPU-b")]))
+    assert isinstance(readings(nvml)["active_ratio", "GPU-a"].value, Unknown), "a mean takes two samples"
+    found = readings(nvml)
+    ratios = {name: found[f"{name}_active_ratio", "GPU-a"].value for name in ("multiprocessor", "tensor", "memory")}
+    assert ratios == {"multiprocessor": Known(0.8), "tensor": Known(0.45), "memory": Known(0.3)}
+    assert found["active_ratio", "GPU-a"].value == Known(0.9)
+    assert isinstance(found["active_ratio", "GPU-b"].value, Unknown)
+    assert found["clock_hertz", "GPU-b"].value == Known(1.98e9)
+    assert found["power_limit_watts", "GPU-b"].value == Known(700.0)
+
+
+def test_errors_have_a_count_and_a_last_time_for_each_code() -> None:
+    gpu = FakeGpu("GPU-a")
+    library, moments = FakeNvml([gpu]), iter((1000.0, 1010.0, 1020.0))
+    nvml = Nvml(library, lambda: next(moments))
+    nvml.read()  # events count from here on
+    library.events += [(gpu, 79), (gpu, 31), (gpu, 79)]
+    found = readings(nvml)
+    assert found["errors_total", "GPU-a", "79"].value == Known(2.0)
+    assert found["last_error_timestamp_seconds", "GPU-a", "79"].value == Known(1020.0)
+    assert found["last_error_timestamp_seconds", "GPU-a", "31"].value == Known(1010.0)
+    assert found["last_error_timestamp_seconds", "GPU-a", "31"].labels["kind"] == "application"
+
+
+def test_what_the_kubelet_tells_names_the_holder_of_gpus_shares_and_slices() -> None:
+    whole, shared, cut = FakeGpu("GPU-a"), FakeGpu("GPU-b"), FakeGpu("GPU-c", slices=[(7, "1g.10gb", GIB)])
+    samples = Nvml(FakeNvml([whole, shared, cut])).read().samples
+    held = [
+        DeviceHolder("GPU-a", "nvidia.com/gpu", "vision", "train-0", "main"),
+        DeviceHolder("GPU-b::0", "nvidia.com/gpu", "vision", "nb-1", "main"),
+        DeviceHolder("GPU-b::1", "nvidia.com/gpu", "nlp", "nb-2", "main"),
+        DeviceHolder("MIG-GPU-c-7", "nvidia.com/mig-1g.10gb", "nlp", "small", "main"),
+    ]
+    found = nvml_readings(samples, "node-1", 100.0, held).readings
+    told = {
+        (one.labels["device"], one.labels["slice"]): (
+            one.labels["attribution"],
+            one.labels["namespace"],
+            one.labels["pod"],
+        )
+        for one in found
+        if one.name == f"{A}memory_used_bytes"
+    }
+    assert told["GPU-a", ""] == ("exclusive", "vision", "train-0")
+    assert told["GPU-b", ""] == ("shared", "", "")
+    assert told["GPU-c", "7"] == ("slice", "nlp", "small")
+    assert told["GPU-c", ""][0] == "none"

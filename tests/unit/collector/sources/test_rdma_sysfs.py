@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from collector.model.reading import Known
+from collector.parse.rdma_files import rdma_readings
 from collector.sources.rdma_sysfs import read_rdma_files
 from tests.testbed.fake_rdma_sysfs import FakeRdmaSysfs
 
@@ -45,3 +47,19 @@ def test_a_folder_without_devices_has_none_and_no_folder_is_an_error(tmp_path: P
     assert read_rdma_files(tmp_path) == ()
     with pytest.raises(FileNotFoundError):
         read_rdma_files(tmp_path / "gone")
+
+
+def test_settings_of_a_port_are_read_where_the_driver_shows_them(tmp_path: Path) -> None:
+    fake = FakeRdmaSysfs(tmp_path)
+    fake.add_device("mlx5_0", "Ethernet").set_up(106, ("IB/RoCE v1", "RoCE v2", "RoCE v2"))
+    fake.add_interface("mlx5_0", "eth7", 9000)
+    fake.add_device("mlx5_1", "Ethernet")
+    values = {
+        (one.labels["device"], one.name.removeprefix("trimtab_rdma_port_")): one.value
+        for one in rdma_readings(read_rdma_files(tmp_path)).readings
+    }
+    assert values["mlx5_0", "mtu_bytes"] == Known(9000.0)
+    assert values["mlx5_0", "routed_gids"] == Known(2.0)
+    assert values["mlx5_0", "traffic_class_code"] == Known(106.0)
+    shown = {name for device, name in values if device == "mlx5_1"}
+    assert shown.isdisjoint({"mtu_bytes", "routed_gids", "traffic_class_code"})

@@ -46,7 +46,10 @@ def test_what_is_left_out_has_a_default_that_disturbs_nobody() -> None:
         (NODE.replace("mlx5_0", "-x"), "device"),
         (NODE.replace("10.1.0.1", "--help"), "address"),
         (NODE + NODE.removeprefix("nodes:\n"), "nodes[1].name"),
-        (NODE + NODE.removeprefix("nodes:\n").replace("name: a", "name: b"), "nodes[1].nics[0].address"),
+        (NODE + NODE.removeprefix("nodes:\n").replace("name: a", "name: b"), "nodes[1]"),
+        ("nodes: [{name: a, address: 10.0.0.1}]\n", "nodes[0]"),
+        ("nodes: [{name: a, address: 10.0.0.1, addresses: [10.1.0.1]}]\n", "nodes[0].addresses"),
+        ("rails: [mlx5_0]\nnodes: [{name: a, address: 10.0.0.1, addresses: [10.1.0.1, 10.1.0.2]}]\n", "addresses"),
         ("nodes: []\n", "nodes"),
         ("- nodes\n", "fabric.yaml"),
     ],
@@ -57,3 +60,17 @@ def test_a_mistake_is_told_with_its_place(text: str, place: str) -> None:
 
 def test_all_mistakes_are_told_at_once() -> None:
     assert len(mistakes("linksPerNic: 5\ntool: ping\n" + NODE)) == 2
+
+
+def test_where_all_nodes_are_alike_their_nics_are_addresses_in_the_order_of_rails() -> None:
+    text = (
+        "rails: [mlx5_0, mlx5_3]\n"
+        "nodes:\n"
+        "- {name: a, address: 10.0.0.1, group: pod1, addresses: [10.1.0.1, 10.2.0.1]}\n"
+        "- {name: b, address: 10.0.0.2, addresses: [10.1.0.2]}\n"
+    )
+    assert parse_probe_settings(text, "fabric.yaml").nics == (
+        Nic("a", "mlx5_0", "10.1.0.1", 0, "pod1-0"),
+        Nic("a", "mlx5_3", "10.2.0.1", 1, "pod1-1"),
+        Nic("b", "mlx5_0", "10.1.0.2", 0),
+    )

@@ -10,6 +10,9 @@ from typing import Any
 import orjson
 import pytest
 
+from collector.accounting.address import read_address
+from collector.accounting.schema.rows import Batch, Look, State, Transition
+from collector.accounting.store import Store
 from collector.model.objects import Picture
 from controller.cli.main import run
 from controller.runtime.tick import Controller
@@ -56,6 +59,40 @@ def test_a_plan_that_saw_everything_tells_what_it_would_change(verb: Verb, tmp_p
     code, _, _, record = verb(Stage(tmp_path), "plan", "--prometheus-url", "http://prometheus:9090")
     assert code == 1
     assert record["would_change"]
+
+
+def test_a_plan_names_who_starts_and_without_a_history_predicts_no_wait(verb: Verb, tmp_path: Path) -> None:
+    _, words, _, record = verb(Stage(tmp_path), "plan", "--prometheus-url", "http://prometheus:9090")
+    (forecast,) = record["forecasts"]
+    assert forecast["ready"]
+    assert (record["predictions"], "Predicted waits: not known without a history" in words) == (None, True)
+
+
+def test_a_plan_runs_the_picture_forward_with_run_times_of_the_history(verb: Verb, tmp_path: Path) -> None:
+    store = Store(read_address(str(tmp_path / "history.db")))
+    store.begin_writing()
+    tenants = ("ads", "vision", "research")
+    rows = [row for tenant in tenants for number in range(6) for row in _life(tenant, number)]
+    store.write(Batch(rows=tuple(rows), looks=(Look("default", 0.0, 9e5),)))
+    store.close()
+    options = ["--prometheus-url", "http://prometheus:9090", "--accounting", str(tmp_path / "history.db")]
+    _, words, _, record = verb(Stage(tmp_path), "plan", *options)
+    (pool,) = record["predictions"]
+    named = [one for one in pool["starts"] if one["named"]]
+    assert [one["work"] for one in named] == record["forecasts"][0]["ready"]
+    assert all(one["changed"]["median_seconds"] < one["as_it_is"]["median_seconds"] for one in named)
+    assert "Predicted starts in pool" in words
+
+
+def _life(tenant: str, number: int) -> list[Transition]:
+    steps = ((0.0, State.PENDING), (10.0, State.RUNNING), (7210.0, State.FINISHED))
+    return [
+        Transition(
+            "default", f"{tenant}-{number}", step, at, state, f"{tenant}/{number}", tenant, f"job-{number}", "Job",
+            tenant, "standard", "h100", "", 8, 1,
+        )
+        for step, (at, state) in enumerate(steps)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("forbidden", "code"), [(False, 3), (True, 4)])

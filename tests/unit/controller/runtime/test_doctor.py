@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from collector.model.fabric import Edge, ProbePlan, ProbeTarget
+from collector.sources.ceph_admin import AdminMissing
 from collector.sources.errors import Forbidden, NotFound, SourceError, Unreachable
 from collector.sources.kubernetes_kinds import KINDS, Kind
 from collector.sources.prometheus import VectorSample
@@ -19,6 +20,7 @@ from controller.runtime.doctor import (
     SourceReport,
     State,
     check_ceph,
+    check_ceph_admin,
     check_gpu_exporter,
     check_kubernetes,
     check_probes,
@@ -182,6 +184,20 @@ def test_ceph_without_statistics_of_images_is_told_the_setting() -> None:
     report = check_ceph(Page("ceph_health_status 0\nceph_osd_op_r_latency_count 7\n"), URL)
     assert check(report, "OSDs")[0] is State.FINE
     assert "rbd_stats_pools" in check(report, "images")[2]
+
+
+def test_ceph_that_can_not_be_asked_as_an_administrator_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def missing() -> None:
+        raise AdminMissing("python3-rados is not installed")
+
+    monkeypatch.setattr("collector.sources.ceph_admin.load_bindings", missing)
+    report = check_ceph_admin(tmp_path / "ceph.conf", "client.trimtab")
+    assert not report.reached
+    state, found, fix = check(report, "bindings")
+    assert (state, found) == (State.UNREACHABLE, "python3-rados is not installed")
+    assert "leave --ceph-admin out" in fix
 
 
 def test_a_manager_that_stands_by_is_no_fault() -> None:

@@ -91,8 +91,8 @@ class Ledger:
 
     def last_for(self, tenant: str, pool: str, *, lends: bool = False) -> Change | None:
         """The youngest change that answered a finding of this tenant in this pool, or the youngest loan of it."""
-        wanted = (tenant, pool, lends)
-        found = [one for one in self.changes if (one.tenant, one.pool, one.lends) == wanted and not one.standing]
+        sought = (tenant, pool, lends)
+        found = [one for one in self.changes if (one.tenant, one.pool, one.lends) == sought and not one.standing]
         return max(found, key=lambda change: change.created_at, default=None)
 
     def failures(self, tenant: str, pool: str, since: float) -> int:

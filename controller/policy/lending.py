@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from collector.model.quantities import counted
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot, TenantPool
+from collector.model.tenancy import Engine
 from controller.api.policy import Lending, Policy
 from controller.policy.change import Change, Stage
 from controller.policy.finding import Cause, Finding, Trouble
@@ -28,6 +29,8 @@ def idle_float(used: int, floating: int, lending: Lending) -> int:
 def idle_floats(snapshot: Snapshot, ledger: Ledger, lending: Lending, dwell_seconds: float) -> Iterator[Finding]:
     """One finding for each tenant whose float stands idle; not of one that is late, or that got its own back lately."""
     for state in snapshot.tenants:
+        if snapshot.pools[state.pool].pool.engine is not Engine.KUEUE:
+            continue  # there nothing is lent out of floats: caps say what may run beyond the guarantee
         if state.opted_out or state.overdue or not isinstance(state.floating_now, Known):
             continue
         idle = idle_float(state.reserved, min(state.floating_now.value, state.entitlement.floating), lending)

@@ -9,8 +9,9 @@ SLOW_TESTS := tests/property tests/integration tests/e2e tests/benchmarks
 ONLY ?=
 DEMO ?=
 N ?= 2000
+SCENARIOS ?= 200
 
-.PHONY: help demo setup setup-demo setup-code parts test unit check generated-check format fuzz bench testbed-up testbed-down lock clean
+.PHONY: help demo setup setup-demo setup-code parts test unit check generated-check format fuzz parity bench testbed-up testbed-down lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +56,9 @@ format: setup-code ## put the code into house form
 
 fuzz: setup-code ## property tests with N examples each (make fuzz N=20000)
 	@TRIMTAB_FUZZ_EXAMPLES=$(N) $(BIN)/pytest tests/property --hypothesis-profile=fuzz --timeout=0
+
+parity: setup ## the simulator against the real Kueue on random scenarios (make parity SCENARIOS=200)
+	@TRIMTAB_PARITY_SCENARIOS=$(SCENARIOS) $(BIN)/pytest tests/integration/test_kueue_parity.py
 
 bench: setup ## speed and size, all or ONLY=name,name; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))

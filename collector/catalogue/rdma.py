@@ -11,6 +11,8 @@ PORT_LABELS: Final = ("node", "device", "port", "link_layer")
 PROBE_LABELS: Final = ("tool", "operation", "path", "device", "bytes", "statistic")
 
 TROUBLE: Final = "trimtab_rdma_port_trouble_events_per_second"
+RDMA_HOLDER: Final = "trimtab_rdma_device_holder_info"
+RDMA_HELD: Final = "trimtab_rdma_held_devices"
 UNUSUAL: Final = "trimtab_rdma_port_trouble_unusual"
 WRONG_SETTING: Final = "trimtab_rdma_port_wrong_setting"
 PROBE_LATENCY: Final = "trimtab_rdma_probe_latency_seconds"
@@ -161,6 +163,26 @@ _UNUSUAL: Final = (
         ),
     ),
 )
+_HOLDERS: Final = (
+    Metric(
+        RDMA_HOLDER,
+        Kind.INFO,
+        Unit.TRUTH,
+        ("cluster", "node", "device", "namespace", "pod"),
+        Source.COLLECTOR,
+        "Which pod has an RDMA device to itself, where its plugin hands it out by its PCI address.",
+        ("for a while: join it at the moment it is about",),
+    ),
+    Metric(
+        RDMA_HELD,
+        Kind.GAUGE,
+        Unit.DEVICES,
+        ("cluster", "node", "attribution"),
+        Source.COLLECTOR,
+        "RDMA devices, or shares of them, that pods hold: exclusive: it is known which; none: the plugin does not say.",
+        ("no sample where the kubelet is not asked",),
+    ),
+)
 _SETTINGS: Final = (
     Metric(
         WRONG_SETTING,
@@ -197,4 +219,4 @@ _PROBES: Final = (
 
 _OF_PORTS: Final = (*_STATE, *_VOLUME, *_CONGESTION, *_LOSS, *_LINK, *_COMPLETION, *_MEANING, *_UNUSUAL, *_SETTINGS)
 
-RDMA: Final = (*_OF_PORTS, *_PROBES)
+RDMA: Final = (*_OF_PORTS, *_HOLDERS, *_PROBES)

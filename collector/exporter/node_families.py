@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from collector.assemble.port_settings import wrong_settings
 from collector.catalogue.index import find
-from collector.catalogue.rdma import TROUBLE, UNUSUAL, WRONG_SETTING
+from collector.catalogue.rdma import RDMA_HELD, RDMA_HOLDER, TROUBLE, UNUSUAL, WRONG_SETTING
 from collector.exporter.family import Rows, family
 from collector.exporter.health import HealthState
 from collector.exporter.health_families import blindness_families, collector_families
@@ -62,8 +62,18 @@ def node_families(published: NodePublished, cluster: str, node: str) -> Iterator
     for name, rows in sorted(by_name.items()):
         yield family(name, rows, before=_CLUSTER)
     yield family(TROUBLE, _troubles(published, cluster, node))
+    yield from _rdma_holders(published, cluster, node)
     yield family(UNUSUAL, _unusual(published, cluster, node))
     yield family(WRONG_SETTING, _wrong_settings(published, cluster, node))
+
+
+def _rdma_holders(published: NodePublished, cluster: str, node: str) -> Iterator[Family]:
+    holders = published.rdma_holders
+    if holders is not None:
+        yield family(RDMA_HOLDER, (((cluster, node, *one), 1.0) for one in holders.named))
+        named = len({device for device, _, _ in holders.named})
+        counts = {"exclusive": named, "none": holders.unnamed}
+        yield family(RDMA_HELD, (((cluster, node, word), float(count)) for word, count in counts.items()))
 
 
 def _unusual(published: NodePublished, cluster: str, node: str) -> Rows:

@@ -8,12 +8,13 @@ No decision needs these sources: they have ages of their own, and do not count a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from collector.assemble.port_trouble import PortKey, PortMemory
 from collector.assemble.port_usual import PortUsual
+from collector.assemble.rdma_holders import RdmaHolders, rdma_holders
 from collector.catalogue.rdma import PORT_PREFIX
 from collector.catalogue.spellings.network import ETHTOOL
 from collector.catalogue.spellings.nvml import NVML
@@ -32,8 +33,8 @@ from collector.sources.pod_resources import PodResourcesMissing
 PORTS: Final = SYSFS.source
 INTERFACES: Final = ETHTOOL.source
 GPUS: Final = NVML.source
-HOLDERS: Final = "kubelet"
 _SPEED: Final = f"{PORT_PREFIX}rate_bytes_per_second"
+HOLDERS: Final = "kubelet"
 LOST: Final = "lost"
 UNREADABLE: Final = "unreadable"
 NOT_SAID: Final = "not said"
@@ -60,6 +61,8 @@ class NodeSources:
     """Raises NvmlMissing; tried again at every look until it does not. None: GPUs have an exporter."""
     holders: Callable[[], tuple[DeviceHolder, ...]] | None = None
     """Who holds the devices; raises PodResourcesMissing. None: nobody is asked."""
+    rdma_addresses: Callable[[], Mapping[str, str]] = dict
+    """PCI address → RDMA device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class NodePublished:
     readings: tuple[NormalReading, ...] = ()
     ports: PortMemory = field(default_factory=PortMemory)
     usual: PortUsual = field(default_factory=PortUsual)
+    rdma_holders: RdmaHolders | None = None
+    """None: nobody was asked, or nobody answered."""
     at: float | None = None
     """Epoch seconds; None: nothing was looked at yet."""
 
@@ -88,12 +93,14 @@ class NodeRole:
         ports = self._read_ports(now)
         interfaces = interface_readings(self._sources.interfaces(), self._node, now)
         self._note(INTERFACES, interfaces, now)
-        gpus = self._read_gpus(now, failures)
+        holders = self._read_holders(failures)
+        gpus = self._read_gpus(now, failures, holders or ())
         memory = self.published.ports.advance(ports.readings, now)
         images = mapped_image_readings(self._sources.mapped_images(), self._node, now)
         readings = (*ports.readings, *interfaces.readings, *gpus.readings, *images)
         usual = self.published.usual.advance(memory.troubles(), memory.loads(_speeds(ports.readings)))
-        self.published = NodePublished(readings, memory, usual, now)
+        of_rdma = None if holders is None else rdma_holders(holders, self._sources.rdma_addresses())
+        self.published = NodePublished(readings, memory, usual, of_rdma, now)
         return failures
 
     def _read_ports(self, now: float) -> Collected:
@@ -109,7 +116,7 @@ class NodeRole:
         self._note(PORTS, ports, now)
         return ports
 
-    def _read_gpus(self, now: float, failures: dict[str, str]) -> Collected:
+    def _read_gpus(self, now: float, failures: dict[str, str], holders: tuple[DeviceHolder, ...]) -> Collected:
         nothing = interface_readings(())
         if self._sources.open_gpus is None:
             return nothing
@@ -122,22 +129,22 @@ class NodeRole:
             self._note_lost(GPUS, frozenset())
             self._gpus = None  # a driver that was loaded anew is found by starting anew
             return nothing
-        gpus = nvml_readings(round_.samples, self._node, now, self._read_holders(failures))
+        gpus = nvml_readings(round_.samples, self._node, now, holders)
         self._note(GPUS, gpus, now, frozenset(device for device, _ in round_.failures))
         for device, reason in round_.failures:
             self._health.error(GPUS, device, reason)
         return gpus
 
-    def _read_holders(self, failures: dict[str, str]) -> tuple[DeviceHolder, ...]:
-        """Nobody's, when the kubelet does not tell: then the attribution is none, and it is an error."""
+    def _read_holders(self, failures: dict[str, str]) -> tuple[DeviceHolder, ...] | None:
+        """None when the kubelet does not tell: then the attribution is none, and it is an error."""
         if self._sources.holders is None:
-            return ()
+            return None
         try:
             return self._sources.holders()
         except PodResourcesMissing as missing:
             failures[HOLDERS] = str(missing)
             self._health.error(HOLDERS, "", UNREADABLE)
-            return ()
+            return None
 
     def _note(self, source: str, collected: Collected, now: float, gone: frozenset[str] = frozenset()) -> None:
         """Age and coverage of each device, and those that are missing."""

@@ -5,6 +5,7 @@ Whatever file or folder can not be read becomes one `RdmaFile` with its problem;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ _COUNTER_FOLDERS: Final = ("counters", "hw_counters")
 _LARGEST_BYTES: Final = 4096
 _PLACES: Final = ("", "class/infiniband", "sys/class/infiniband", "infiniband")
 _DEEPEST: Final = 4
+_PCI: Final = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 _FIRST_GIDS: Final = 16
 """A port has hundreds of places for GIDs; those in use come first, and each is a file."""
 
@@ -26,6 +28,16 @@ def read_rdma_files(folder: Path) -> tuple[RdmaFile, ...]:
         return tuple(_device(folder))
     devices = _devices_below(folder)
     return tuple(one for device in devices for one in _device(device))
+
+
+def pci_addresses(folder: Path) -> dict[str, str]:
+    """PCI address → RDMA device, of those below a folder such as /sys/class/infiniband that stand on that bus."""
+    found = {}
+    for device in _children(folder):
+        place = (device / "device").resolve().name
+        if _PCI.fullmatch(place):
+            found[place] = device.name
+    return found
 
 
 def _devices_below(folder: Path) -> list[Path]:

@@ -131,7 +131,7 @@ PodResources: TypeAlias = Annotated[
     typer.Option(
         "--pod-resources",
         parser=path_for("--pod-resources"),
-        help="Node role, with --nvml: the kubelet's socket that tells which pod holds which GPU, usually "
+        help="Node role: the kubelet's socket that tells which pod holds which GPU and RDMA device, usually "
         "/var/lib/kubelet/pod-resources/kubelet.sock. Needs root.",
     ),
 ]

@@ -26,7 +26,7 @@ from collector.sources.interface_counters import read_interface_counters
 from collector.sources.mapped_images import read_mapped_images
 from collector.sources.nvml import Nvml, load_nvml
 from collector.sources.pod_resources import read_device_holders
-from collector.sources.rdma_sysfs import read_rdma_files
+from collector.sources.rdma_sysfs import pci_addresses, read_rdma_files
 
 _LOG = structlog.get_logger("trimtab.collector")
 _LOOK_SECONDS: Final = 15.0
@@ -63,6 +63,7 @@ class NodeSettings:
             interfaces=lambda: read_interface_counters(folder),
             mapped_images=lambda: read_mapped_images(self.sysfs),
             open_gpus=(lambda: Nvml(load_nvml())) if self.nvml else None,
+            rdma_addresses=lambda: pci_addresses(folder),
             holders=None if kubelet is None else (lambda: read_device_holders(kubelet)),
         )
 

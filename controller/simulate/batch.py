@@ -10,8 +10,9 @@ A job is known by its position in the order in which queues serve; equal moments
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from math import inf
 
 from controller.simulate.admission import victim_order
@@ -60,6 +61,7 @@ class Batch:
         self._shared, self._free = setting.shared, 0
         for queue, quota in enumerate(setting.quotas):
             self._set(queue, quota)
+        self._freed = False
         # By time.
         self._position = self._arrivals = sorted(range(rows), key=serving.__getitem__)
         self._arrival_times = jobs.submit_seconds
@@ -84,18 +86,20 @@ class Batch:
                 self._arrived = at + 1
                 self._arrive_alone(self._arrivals[at])
                 continue
+            fresh = list[int]()
             while events and events[0][0] == now:
                 position = heappop(events)[1]
                 if position < 0:
                     self._coming_back -= 1
-                    self._wait(~position)
+                    fresh.append(~position)
                 elif ends[position] == now:
                     self._finish(position)
             while self._arrived < total and times[self._arrived] == now:
-                self._wait(self._arrivals[self._arrived])
+                fresh.append(self._arrivals[self._arrived])
                 self._arrived += 1
-            if self._waiting:
-                self._settle()
+            for position in fresh:
+                self._wait(position)
+            self._settle(fresh)
         if inf > until > self.now:
             self.now = until
 
@@ -106,7 +110,7 @@ class Batch:
         else:
             self._wait(position)
             if self._may_evict(position):
-                self._settle()
+                self._settle((position,))
 
     # Waiting, starting, ending
 
@@ -182,6 +186,7 @@ class Batch:
             self._nodes[queue].give(self._held.pop(position))
         del self._running[queue][position]
         self._ends[position] = NEVER
+        self._freed = True
         self.fates.stays.append((self._row[position], self._began[position], self.now))
 
     # Quota
@@ -196,6 +201,7 @@ class Batch:
         lent = sum(self._quota) - sum(self._reserve)
         beyond = sum(max(0, used - reserve) for used, reserve in zip(self._used, self._reserve, strict=True))
         self._free = self._shared + lent - beyond
+        self._freed = True
 
     def _use(self, queue: int, size: int) -> None:
         before, reserve = self._used[queue], self._reserve[queue]
@@ -212,69 +218,129 @@ class Batch:
 
     def _may_evict(self, position: int) -> bool:
         queue, size = self._queue[position], self._size[position]
-        if self._rules.reclaims and self._used[queue] + size <= self._quota[queue]:
-            return True
+        if self._rules.reclaims:
+            return self._used[queue] + size <= self._quota[queue]
         return self._rules.preempts_within_queue and any(self._level_used[queue][: self._level[position]])
 
     # Who is next
 
-    def _settle(self) -> None:
-        """Scheduling cycles until nothing more can start."""
-        refused: set[tuple[int, int, int]] = set()
-        """(queue, size, level) that found no victims; it is so for all their like until something changes."""
-        while self._waiting:
-            position = self._next(refused)
-            if position < 0:
+    def _settle(self, fresh: Sequence[int] = ()) -> None:
+        """Scheduling cycles until nothing more can start: for all if quota became free, else for who has just come."""
+        if fresh and not self._freed:
+            lines: dict[int, list[int]] = {}
+            for position in fresh:
+                lines.setdefault(self._queue[position], []).append(position)
+            self._round({queue: self._line(queue, line) for queue, line in lines.items()})
+        while self._freed:
+            self._freed = False
+            self._round({})
+
+    def _line(self, queue: int, positions: Iterable[int]) -> list[int]:
+        """In the order in which they are looked at: the one that room was made for first."""
+        line, promised = sorted(positions), self._promised.get(queue, -1)
+        if promised < 0 or promised not in line:
+            return line
+        return [promised, *(one for one in line if one != promised)]
+
+    def _round(self, lines: dict[int, list[int]]) -> None:
+        """Each cycle takes the next of every line, whether it can start or not. Without `lines`: all who wait.
+
+        Cycles in which nobody can start are counted, not run; a line of all who wait is made when it is needed.
+        """
+        everybody, cycles = not lines, 0
+        at, refused = dict.fromkeys(lines, 0), set[tuple[int, int, int]]()
+        while True:
+            soonest, heads = len(self._row), list[int]()
+            for queue in tuple(self._waiting if everybody else lines):
+                if not self._has_room(queue):
+                    continue
+                if queue not in lines:
+                    lines[queue] = self._line(queue, chain.from_iterable(self._heaps[queue].values()))
+                    at[queue] = cycles
+                place = self._next_in(lines[queue], at[queue], refused)
+                ahead = place - at[queue]
+                if place >= 0 and ahead <= soonest:
+                    soonest, heads = ahead, [*heads, queue] if ahead == soonest else [queue]
+            if not heads:
                 return
+            stay = self._compete([lines[queue][at[queue] + soonest] for queue in heads], refused)
+            cycles += soonest + 1
+            for queue in at:
+                at[queue] += soonest + (queue not in stay)
+
+    def _has_room(self, queue: int) -> bool:
+        """Whether the smallest that waits could start; a guess that is never too pessimistic."""
+        used, smallest = self._used[queue], self._sizes[queue]
+        room = self._free + max(0, self._reserve[queue] - used)
+        if self._rules.reclaims:
+            room = max(room, self._quota[queue] - used)
+        elif self._rules.preempts_within_queue:
+            return True
+        return bool(smallest) and smallest[0] <= room
+
+    def _next_in(self, line: Sequence[int], begin: int, refused: set[tuple[int, int, int]]) -> int:
+        """Where in the line the next stands that fits or may make room; below 0: nowhere."""
+        known: dict[tuple[int, int], bool] = {}
+        for place in range(begin, len(line)):
+            position = line[place]
+            shape = (self._size[position], self._level[position])
+            if shape not in known:
+                known[shape] = self._fits(position) or (
+                    (self._queue[position], *shape) not in refused and self._may_evict(position)
+                )
+            if known[shape]:
+                return place
+        return -1
+
+    def _compete(self, heads: Sequence[int], refused: set[tuple[int, int, int]]) -> set[int]:
+        """One cycle: all are judged by what is there, then served in order. Returns the queues that keep their head."""
+        judged, stay = list[tuple[bool, int, Sequence[int]]](), set[int]()
+        for position in heads:
             if self._fits(position):
-                self._wait_no_more(position)
-                self._start(position)
+                queue = self._queue[position]
+                judged.append((self._used[queue] + self._size[position] > self._quota[queue], position, ()))
             elif victims := self._victims(position):
-                self._promised[self._queue[position]] = position
-                for victim in victims:
-                    self._evict(victim, position)
+                judged.append((False, position, victims))
             else:
                 refused.add((self._queue[position], self._size[position], self._level[position]))
-                continue
-            refused.clear()
+        if not judged:
+            return stay
+        refused.clear()
+        promises = list[int]()
+        for _, position, victims in sorted(judged):
+            queue = self._queue[position]
+            if len(judged) > 1 and not self._fits_without(position, victims):
+                stay.add(queue)
+            elif victims:
+                stay.add(queue)
+                promises.append(position)
+                self._make_room(position, victims)
+            else:
+                self._wait_no_more(position)
+                self._start(position)
+        for position in promises:
+            self._lift(position)
+            self._held.pop(position, None)
+        return stay
 
-    def _next(self, refused: set[tuple[int, int, int]]) -> int:
-        """Of the heads of all queues: who does not borrow, then who is served first; below 0: none can start."""
-        best, best_borrows = -1, True
-        within = self._rules.preempts_within_queue
-        for queue in self._waiting:
-            used, quota = self._used[queue], self._quota[queue]
-            own = self._reserve[queue] - used
-            room = self._free + own if own > 0 else self._free
-            smallest = self._sizes[queue][0]
-            if smallest > room and not within and not (self._rules.reclaims and smallest <= quota - used):
-                continue
-            head = self._head(queue, refused)
-            if head < 0:
-                continue
-            borrows = used + self._size[head] > quota
-            if best < 0 or (borrows, head) < (best_borrows, best):
-                best, best_borrows = head, borrows
-        return best
-
-    def _head(self, queue: int, refused: set[tuple[int, int, int]]) -> int:
-        """The first that fits or may make room; those before it are passed over."""
-        promised = self._promised.get(queue, -1)
-        if promised >= 0 and self._can_be_head(promised, refused):
-            return promised
-        head, heaps = -1, self._heaps[queue]
-        for size in self._sizes[queue]:
-            position = heaps[size][0]
-            if (head < 0 or position < head) and self._can_be_head(position, refused):
-                head = position
-        return head
-
-    def _can_be_head(self, position: int, refused: set[tuple[int, int, int]]) -> bool:
-        if self._fits(position):
-            return True
-        if refused and (self._queue[position], self._size[position], self._level[position]) in refused:
+    def _fits_without(self, position: int, victims: Sequence[int]) -> bool:
+        """Whether it fits when these are gone; no, if one of them is gone already, for somebody else."""
+        if any(victim not in self._running[self._queue[victim]] for victim in victims):
             return False
-        return self._may_evict(position)
+        self._lift(*victims)
+        fits = self._fits(position)
+        self._put_back(*victims)
+        return fits
+
+    def _make_room(self, position: int, victims: Sequence[int]) -> None:
+        """Evict, and keep what became free from the others of this cycle."""
+        queue, size = self._queue[position], self._size[position]
+        self._promised[queue] = position
+        for victim in victims:
+            self._evict(victim, position)
+        self._use(queue, size)
+        if self._nodes is not None:
+            self._held[position] = self._nodes[queue].take(size)
 
     # Who gives way
 
@@ -291,8 +357,7 @@ class Batch:
             if self._fits(position):
                 needed = self._without_needless(position, chosen)
                 break
-        for victim in needed or chosen:
-            self._put_back(victim)
+        self._put_back(*(needed or chosen))
         return needed
 
     def _candidates(self, position: int) -> Sequence[tuple[bool, int, int, int]]:
@@ -305,8 +370,7 @@ class Batch:
                     found += running.values()
         found.sort()
         if self._rules.preempts_within_queue:
-            level = self._level[position]
-            found += sorted(one for one in self._running[queue].values() if one[1] < level)
+            found += sorted(one for one in self._running[queue].values() if one[1] < self._level[position])
         return found
 
     def _without_needless(self, position: int, chosen: list[int]) -> Sequence[int]:
@@ -320,15 +384,17 @@ class Batch:
                 self._lift(victim)
         return needed
 
-    def _lift(self, position: int) -> None:
-        """As if it were gone."""
-        queue = self._queue[position]
-        self._use(queue, -self._size[position])
-        if self._nodes is not None:
-            self._nodes[queue].give(self._held[position])
+    def _lift(self, *positions: int) -> None:
+        """As if they were gone."""
+        for position in positions:
+            queue = self._queue[position]
+            self._use(queue, -self._size[position])
+            if self._nodes is not None:
+                self._nodes[queue].give(self._held[position])
 
-    def _put_back(self, position: int) -> None:
-        queue = self._queue[position]
-        self._use(queue, self._size[position])
-        if self._nodes is not None:
-            self._nodes[queue].hold(self._held[position])
+    def _put_back(self, *positions: int) -> None:
+        for position in positions:
+            queue = self._queue[position]
+            self._use(queue, self._size[position])
+            if self._nodes is not None:
+                self._nodes[queue].hold(self._held[position])

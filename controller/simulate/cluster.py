@@ -7,13 +7,13 @@ is decided in `admission`, where pods go in `placement`, what the API would show
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from controller.api.errors import InvariantError
-from controller.simulate.admission import Admit, cycle, queue_order
+from controller.simulate.admission import Admit, PassOver, Preempt, cycle, queue_order
 from controller.simulate.cluster_spec import ClusterSpec, JobSpec
 from controller.simulate.faults import Fault, factor
 from controller.simulate.gang import Eviction, Gang, GangPhase
@@ -45,6 +45,10 @@ class Cluster:
         self.faults: list[Fault] = []
         self._promised: dict[str, str] = {}
         """Queue → uid of the gang that others were evicted for and that is not admitted yet: it stays the head."""
+        self._passed_over: set[str] = set()
+        """Uids of waiting gangs that are looked at again only when quota has become free."""
+        self._freed = False
+        """Whether quota has become free, or was moved, since those who wait were looked at."""
         self._names: set[tuple[str, str]] = set()
         self._submitted = 0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -93,6 +97,7 @@ class Cluster:
             return self.leaf(name).version
         self._version += 1
         self.tree.replace(replace(node, nominal=gpus))
+        self._freed = True
         self.leaves[name] = AppliedLeaf(dict(annotations), self._version)
         self._settle()
         return self._version
@@ -150,28 +155,51 @@ class Cluster:
 
     def _settle(self) -> None:
         """Scheduling cycles until nothing more can start, then nodes for the pods of what was admitted."""
-        for _ in range(_CYCLES_PER_GANG * (1 + len(self.gangs))):
-            steps = cycle(self.tree, self._waiting(), self.of_phase(GangPhase.ADMITTED, GangPhase.RUNNING))
-            if not steps:
+        bound, delay = _CYCLES_PER_GANG * (1 + len(self.gangs)), self.spec.timings.look_again_seconds
+        while True:
+            bound -= self._cycles(self._waiting(), bound)
+            if not self._freed:
                 break
+            self._freed = False
+            if delay:
+                self._at(self.now + delay, self._passed_over.clear)
+                break
+            self._passed_over.clear()
+        self._bind()
+
+    def _cycles(self, waiting: dict[str, deque[Gang]], bound: int) -> int:
+        """Until each of these was admitted or passed over. Returns how many cycles it took."""
+        holding = self.of_phase(GangPhase.ADMITTED, GangPhase.RUNNING)
+        for number in range(bound):
+            heads = [queue[0] for queue in waiting.values() if queue]
+            if not heads:
+                return number
+            steps = cycle(self.tree, heads, holding)
             for step in steps:
-                if isinstance(step, Admit):
-                    self._admit(step.gang)
-                else:
+                if isinstance(step, Preempt):
                     self._promised[step.gang.spec.tenant] = step.gang.uid
                     for victim in step.victims:
                         self._evict(victim, step.gang)
-        else:
-            raise InvariantError(f"no end of scheduling cycles at {self.now}")
-        self._bind()
+                    continue
+                waiting[step.gang.spec.tenant].popleft()
+                if isinstance(step, Admit):
+                    self._admit(step.gang)
+                else:
+                    self._passed_over.add(step.gang.uid)
+            if not all(isinstance(step, PassOver) for step in steps):
+                holding = self.of_phase(GangPhase.ADMITTED, GangPhase.RUNNING)
+        raise InvariantError(f"no end of scheduling cycles at {self.now}")
 
-    def _waiting(self) -> Mapping[str, list[Gang]]:
-        """Queue → its gangs, the one that room was made for first."""
-        waiting: dict[str, list[Gang]] = defaultdict(list)
+    def _waiting(self) -> dict[str, deque[Gang]]:
+        """Queue → its gangs that are to be looked at, the one that room was made for first."""
+        waiting: dict[str, deque[Gang]] = {}
         pending = [gang for gang in self.of_phase(GangPhase.PENDING) if gang.eligible_at <= self.now]
-        for gang in queue_order(pending):
-            place = 0 if self._promised.get(gang.spec.tenant) == gang.uid else len(waiting[gang.spec.tenant])
-            waiting[gang.spec.tenant].insert(place, gang)
+        for gang in queue_order(gang for gang in pending if gang.uid not in self._passed_over):
+            queue = waiting.setdefault(gang.spec.tenant, deque())
+            if self._promised.get(gang.spec.tenant) == gang.uid:
+                queue.appendleft(gang)
+            else:
+                queue.append(gang)
         return waiting
 
     def _admit(self, gang: Gang) -> None:
@@ -225,6 +253,7 @@ class Cluster:
 
     def _leave(self, gang: Gang, phase: GangPhase) -> None:
         self.tree.hold(gang.spec.tenant, -gang.spec.gpus)
+        self._freed = True
         for pod in gang.bound:
             self.nodes.release(gang.pod_key(pod))
         gang.bound = set()

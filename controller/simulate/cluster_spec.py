@@ -34,6 +34,9 @@ class Timings:
     requeue_seconds: float = 5.0
     """From an eviction until the job may be admitted again: its pods end, its Workload is queued anew. Above 0: gangs
     that evict each other in turn do so at this pace, as they do on a real cluster."""
+    look_again_seconds: float = 0.0
+    """From quota becoming free until those who were passed over are looked at again; a real Kueue takes one second, in
+    which those who were just evicted have taken their places again."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a time that would let two gangs evict each other for ever in one moment."""
@@ -47,6 +50,7 @@ class Timings:
             self.restart_seconds / time_scale,
             self.keep_finished_seconds / time_scale,
             self.requeue_seconds / time_scale,
+            self.look_again_seconds / time_scale,
         )
 
 
@@ -63,6 +67,9 @@ class ClusterSpec:
     timings: Timings = Timings()
     volumes: tuple[RbdVolume, ...] = ()
     """The images that tenants keep their data on."""
+    tree: tuple[QuotaNode, ...] = ()
+    """Quota in any other shape, Cohorts as deep as one likes: each tenant's queue bears the tenant's name, and floors
+    and floats stand in the tree. Empty: the shape that Trimtab expects."""
 
     def node_names(self) -> tuple[str, ...]:
         """The nodes in order."""
@@ -74,11 +81,14 @@ class ClusterSpec:
 
     def quota_nodes(self) -> Iterator[QuotaNode]:
         """The tree that Trimtab expects: per tenant a Cohort with the floor, a queue with nominal 0, an own leaf."""
+        if self.tree:
+            yield from self.tree
+            return
         yield QuotaNode(self.name, None)
         for tenant in self.tenants:
             cohort = tenant_cohort(tenant.name)
             yield QuotaNode(cohort, self.name, tenant.floor, lending_limit=tenant.floor)
-            yield QuotaNode(tenant.name, cohort)
+            yield QuotaNode(tenant.name, cohort, is_queue=True)
             yield QuotaNode(leaf_name(tenant.name), cohort, tenant.floating)
         yield QuotaNode(SHARED_LEAF, self.name, self.shared)
 

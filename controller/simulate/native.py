@@ -2,7 +2,8 @@
 
 A ResourceQuota counts pods from when they are made. Who is refused tries again (`retries`), so there is no queue in
 front of it. Pods that are made and find no room wait in the scheduler's queue: by class, then by when they were made;
-who does not fit is passed over. A gang starts whole, as with the coscheduling plugin, and is evicted whole.
+who does not fit is passed over. A gang starts and is evicted whole, as with the coscheduling plugin; without it see
+`native_pods`.
 """
 
 from __future__ import annotations
@@ -241,11 +242,15 @@ class NativeBatch:
         self._began[row] = now
         self._ran[tenant] -= now
         self._runs[tenant] += 1
-        self._ends_at[row] = now + jobs.run_seconds[row] + self._owed[row] - self._done[row]
-        heappush(self._events, (self._ends_at[row], row))
+        self._work(row)
         fates.wait_seconds[row] += now - self._waits_since[row]
         if fates.first_start_seconds[row] == NEVER:
             fates.first_start_seconds[row] = now
+
+    def _work(self, row: int) -> None:
+        """It has its place, and runs until it is through."""
+        self._ends_at[row] = self.now + self._jobs.run_seconds[row] + self._owed[row] - self._done[row]
+        heappush(self._events, (self._ends_at[row], row))
 
     def _leave(self, row: int) -> None:
         tenant, gpus, made = self._jobs.tenant[row], self._jobs.gpus[row], self._as[row]
@@ -259,13 +264,8 @@ class NativeBatch:
 
     def _evict(self, row: int, preemptor: int) -> None:
         fates, now = self.fates, self.now
-        ran = now - self._began[row]
+        self._lose(row)
         self._leave(row)
-        if ran > 0:
-            done = self._done[row] + ran
-            self._done[row] = saved_seconds(done, self._saves(row))
-            self._owed[row] += self._setting.restart_seconds
-            fates.lost_gpu_seconds[row] += (done - self._done[row]) * self._jobs.gpus[row]
         self._waits_since[row] = now
         self._asked[self._jobs.tenant[row]] += self._jobs.gpus[row]
         self.evictions += 1
@@ -275,6 +275,15 @@ class NativeBatch:
         by[tenant] = by.get(tenant, 0) + 1
         heappush(self._events, (now + self._setting.requeue_seconds, ~row))
         self._look_again(self._jobs.tenant[row])
+
+    def _lose(self, row: int) -> None:
+        """Go back to the last checkpoint, and owe the restart."""
+        ran = self.now - self._began[row]
+        if ran > 0:
+            done = self._done[row] + ran
+            self._done[row] = saved_seconds(done, self._saves(row))
+            self._owed[row] += self._setting.restart_seconds
+            self.fates.lost_gpu_seconds[row] += (done - self._done[row]) * self._jobs.gpus[row]
 
     # Hands and eyes
 
@@ -305,6 +314,10 @@ class NativeBatch:
                 row = first[1]
                 waited = self.fates.wait_seconds[row] + self.now - self._waits_since[row]
                 yield Sighting(row, waited, None, self.fates.evictions[row]), gpus
+
+    def places(self, row: int) -> Held:
+        """The nodes of a job that runs; empty where GPUs are only counted."""
+        return self._room.places(row)
 
     @property
     def free_by_node(self) -> Sequence[int] | None:

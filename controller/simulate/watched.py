@@ -36,7 +36,7 @@ class WatchedBatch(Batch):
         self._limits = limits if limits is not None else [{}] * queues
         self._asked, self._late = [0] * queues, [0] * queues
         """GPUs that wait, and that wait for longer than they may, by queue."""
-        self._line: list[list[int]] = [[] for _ in range(queues)]
+        self._in_line: list[list[int]] = [[] for _ in range(queues)]
         """Who waits, by queue, in the order in which it is served."""
         self._late_from = [inf] * len(jobs)
         """By position: the moment after which who waits is late."""
@@ -65,7 +65,7 @@ class WatchedBatch(Batch):
         """(row, whether it is late) of the first jobs of a queue that wait, in the order in which they are served."""
         self._count_late()
         rows, late = self._row, self._are_late
-        return [(rows[position], position in late) for position in self._line[queue][:most]]
+        return [(rows[position], position in late) for position in self._in_line[queue][:most]]
 
     def sighting(self, row: int) -> Sighting:
         """A job that runs or waits."""
@@ -118,7 +118,7 @@ class WatchedBatch(Batch):
         queue, size = self._queue[position], self._size[position]
         self._asked[queue] += size
         self._touched.setdefault(queue, set())
-        insort(self._line[queue], position)
+        insort(self._in_line[queue], position)
         limit = self._limits[queue].get(size)
         if limit is not None:
             moment = self._since[position] - self.fates.wait_seconds[self._row[position]] + limit
@@ -129,7 +129,7 @@ class WatchedBatch(Batch):
         super()._wait_no_more(position)
         queue, size = self._queue[position], self._size[position]
         self._asked[queue] -= size
-        line = self._line[queue]
+        line = self._in_line[queue]
         del line[bisect_left(line, position)]
         self._late_from[position] = inf
         if position in self._are_late:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -93,6 +94,23 @@ class KubeApi:
         items = self.request("GET", collection_path(api_version, kind, namespace), query=query)["items"]
         return list(items)
 
+    @contextmanager
+    def watch(self, api_version: str, kind: str, namespace: str) -> Iterator[Iterator[Manifest]]:
+        """Events of all objects of a kind, beginning with those that are there, until the `with` ends."""
+        query = urlencode({"watch": "true"})
+        response = self._pool.request(
+            "GET",
+            f"{self._url}{collection_path(api_version, kind, namespace)}?{query}",
+            headers=self._headers,
+            preload_content=False,
+            timeout=urllib3.Timeout(connect=30.0, read=None),
+        )
+        try:
+            yield _documents(response)
+        finally:
+            response.shutdown()
+            response.close()
+
     def patch(self, manifest: Manifest, subresource: str | None = None, manager: str = "testbed") -> Manifest:
         """Merge patch of the named object, or of its status; lists are replaced as a whole."""
         path = path_of(manifest) + (f"/{subresource}" if subresource else "")
@@ -106,6 +124,17 @@ class KubeApi:
         except ApiRefused as refusal:
             if refusal.code != 404:
                 raise
+
+
+def _documents(response: urllib3.BaseHTTPResponse) -> Iterator[Manifest]:
+    """One JSON document per line, until whoever reads or whoever writes closes."""
+    rest = b""
+    try:
+        for chunk in response.stream(1 << 16):
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from (json.loads(line) for line in lines)
+    except (urllib3.exceptions.HTTPError, OSError):
+        return
 
 
 def collection_path(api_version: str, kind: str, namespace: str | None = None) -> str:

@@ -42,7 +42,13 @@ class Node:
         self.no_driver = False
         self.read_files: Callable[[], tuple[RdmaFile, ...]] = lambda: read_rdma_files(root / "class/infiniband")
         self.kubelet: tuple[DeviceHolder, ...] | None = ()
-        sources = NodeSources(lambda: self.read_files(), self._interfaces, open_gpus=self._open, holders=self._holders)
+        sources = NodeSources(
+            lambda: self.read_files(),
+            self._interfaces,
+            open_gpus=self._open,
+            holders=self._holders,
+            rdma_addresses=lambda: {"0000:3b:00.2": "mlx5_0"},
+        )
         health = Health(lambda: self.now)
         self.role = NodeRole("n1", sources, health, lambda: self.now)
         self.registry = CollectorRegistry()
@@ -240,3 +246,21 @@ def test_a_gpu_names_the_pod_that_holds_it_and_nobody_while_the_kubelet_is_silen
     node.kubelet = None
     assert node.look() == {"kubelet": "the kubelet does not answer"}
     assert holders() == {"GPU-a": ("none", ""), "GPU-b": ("none", "")}
+
+
+def test_pods_of_rdma_devices_are_named_where_their_plugin_allows_and_the_others_counted(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.kubelet = (
+        DeviceHolder("0000:3b:00.2", "nvidia.com/sriov_rail0", "vision", "train-0", "main"),
+        DeviceHolder("17", "rdma/hca_shared", "speech", "serve-0", "main"),
+        DeviceHolder("GPU-a", "nvidia.com/gpu", "vision", "train-0", "main"),
+    )
+    node.look()
+    page = generate_latest(node.registry).decode()
+    assert 'info{cluster="c1",device="mlx5_0",namespace="vision",node="n1",pod="train-0"} 1.0' in page
+    for attribution in ("exclusive", "none"):
+        assert f'trimtab_rdma_held_devices{{attribution="{attribution}",cluster="c1",node="n1"}} 1.0' in page
+    node.kubelet = None
+    node.look()
+    page = generate_latest(node.registry).decode()
+    assert "trimtab_rdma_held_devices{" not in page, "not asked is not none"

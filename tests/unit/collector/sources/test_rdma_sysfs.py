@@ -8,7 +8,7 @@ import pytest
 
 from collector.model.reading import Known
 from collector.parse.rdma_files import rdma_readings
-from collector.sources.rdma_sysfs import read_rdma_files
+from collector.sources.rdma_sysfs import pci_addresses, read_rdma_files
 from tests.testbed.fake_rdma_sysfs import FakeRdmaSysfs
 
 
@@ -63,3 +63,14 @@ def test_settings_of_a_port_are_read_where_the_driver_shows_them(tmp_path: Path)
     assert values["mlx5_0", "traffic_class_code"] == Known(106.0)
     shown = {name for device, name in values if device == "mlx5_1"}
     assert shown.isdisjoint({"mtu_bytes", "routed_gids", "traffic_class_code"})
+
+
+def test_devices_are_found_by_their_place_on_the_bus(tmp_path: Path) -> None:
+    place = tmp_path / "devices" / "pci0000:3a" / "0000:3b:00.2"
+    place.mkdir(parents=True)
+    folder = tmp_path / "class"
+    for name, target in (("mlx5_2", place), ("rxe0", tmp_path / "devices")):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "device").symlink_to(target)
+    assert pci_addresses(folder) == {"0000:3b:00.2": "mlx5_2"}
+    assert pci_addresses(tmp_path / "gone") == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.evaluate.cycles import Scene, own_scene, ring_scene, watch
+from controller.evaluate.cycles import Scene, incurable_scene, ring_scene, watch
 
 
 def unsteered(scene: Scene, hours: float) -> int:
@@ -22,7 +22,7 @@ def test_left_alone_a_ring_goes_on_for_ever_and_evicts_no_stranger(parties: int)
 
 
 def test_a_cycle_that_no_quota_can_end_is_seen_and_left_alone() -> None:
-    scene = own_scene(seed=0)
+    scene = incurable_scene(seed=0)
     found = watch(scene, hours=1.5)
     assert found.detected_after is not None
     assert (found.stopped, scene.run.ledger.changes) == (False, ())

@@ -8,6 +8,7 @@ from controller.simulate.cluster import Cluster
 from controller.simulate.cluster_spec import ClusterSpec, JobSpec, SimulatedTenant, Timings
 from controller.simulate.faults import Fault, HungGang, NetworkNoise, SickGpu, StorageFault
 from controller.simulate.gang import Gang, GangPhase
+from controller.simulate.quota import QuotaNode
 
 QUICK = Timings(start_seconds=0.0, restart_seconds=10.0, keep_finished_seconds=1e9)
 
@@ -182,29 +183,45 @@ def test_what_can_never_start_is_refused_at_the_door(wrong: JobSpec, said: str) 
         cluster().submit(wrong)
 
 
-def test_gangs_that_evict_each_other_in_turn_do_not_stop_the_clock() -> None:
-    site = cluster()
-    site.submit(job("lasting", "a", gpus=6, pods=3, run_seconds=1e6, priority=10))
-    site.submit(job("low", "b", gpus=4, run_seconds=1e6))
-    site.submit(job("waits", "a", gpus=6, pods=2, run_seconds=1e6, priority=10))
-    site.submit(job("high", "b", gpus=6, pods=2, run_seconds=1e6, priority=10), at=1.0)
-    site.advance(100.0)
-    evictions = sum(one.evictions for one in site.gangs.values())
-    assert 2 <= evictions <= 3 * 100 / QUICK.requeue_seconds, "high evicts low, waits takes its room, low reclaims it"
+def test_higher_priority_evicts_in_its_own_queue_only_as_far_as_the_quota_of_its_tenant_covers_it() -> None:
+    site = cluster(shared=0)
+    site.submit(job("low", "b", gpus=2, pods=6, run_seconds=1e6))
+    site.submit(job("more", "b", gpus=4, priority=10))
+    assert phases(site, "low", "more") == [GangPhase.RUNNING, GangPhase.PENDING], (
+        "b has 4 and uses 12: nothing covers it"
+    )
+    site.withdraw("b", "low")
+    assert phases(site, "more") == [GangPhase.RUNNING]
 
 
-def test_each_moment_ends_when_a_gang_that_room_was_made_for_loses_it_to_an_older_one() -> None:
-    tenants = (SimulatedTenant("a", 8, 4), SimulatedTenant("b", 4, 2), SimulatedTenant("c", 0))
-    site = Cluster(ClusterSpec("site", 4, tenants, shared=14, timings=Timings(2.0, 5.0, 1e9)), 0.0)
-    for number, gpus in enumerate((1, 1, 1, 1, 1, 1, 5, 1)):
-        site.submit(job(f"small-{number}", "a", gpus=gpus), at=0.0)
-    site.submit(job("b", "b", gpus=3), at=0.0)
-    site.submit(job("c", "c", gpus=2, pods=2, priority=10), at=0.0)
-    site.submit(job("older", "c", gpus=7, pods=2, priority=10), at=0.0)
-    site.submit(job("wide", "a", gpus=5, pods=3, priority=10), at=1.0)
-    site.advance(1000.0)
-    assert {gang.phase for gang in site.gangs.values()} == {GangPhase.FINISHED}
-    assert 1 <= max(gang.evictions for gang in site.gangs.values()) <= 3, "in turn, at the pace of coming back"
+def test_who_was_just_evicted_takes_its_place_before_those_passed_over_are_looked_at_again() -> None:
+    quick = Timings(start_seconds=0.0, requeue_seconds=0.1, look_again_seconds=1.0)
+    site = Cluster(ClusterSpec("site", 4, (SimulatedTenant("a", 4, 4), SimulatedTenant("b", 4)), 4, timings=quick), 0.0)
+    site.submit(job("borrows", "b", gpus=4, pods=3, run_seconds=1e6))
+    site.submit(job("behind", "b", gpus=2), at=1.0)
+    site.submit(job("owner", "a", gpus=6), at=2.0)
+    site.advance(2.5)
+    assert phases(site, "owner", "borrows", "behind") == [GangPhase.RUNNING, GangPhase.PENDING, GangPhase.PENDING]
+    site.advance(4.0)
+    assert phases(site, "borrows", "behind") == [GangPhase.PENDING, GangPhase.RUNNING]
+
+
+def test_quota_may_stand_in_cohorts_as_deep_as_one_likes() -> None:
+    tree = (
+        QuotaNode("all", None),
+        QuotaNode("research", "all", lending_limit=4),
+        QuotaNode("vision", "research", 4),
+        QuotaNode("team", "vision", 2, is_queue=True),
+        QuotaNode("lab", "vision", 2, is_queue=True),
+        QuotaNode("sales", "all", 4, is_queue=True),
+    )
+    tenants = tuple(SimulatedTenant(node.name, 0) for node in tree if node.is_queue)
+    site = Cluster(ClusterSpec("site", 2, tenants, timings=QUICK, tree=tree), 0.0)
+    site.submit(job("wide", "sales", gpus=8, run_seconds=1e6))
+    site.submit(job("held", "lab", gpus=4, run_seconds=1e6))
+    assert phases(site, "wide", "held") == [GangPhase.RUNNING, GangPhase.RUNNING], "research keeps 4 of its 8"
+    site.submit(job("next", "team", gpus=4))
+    assert phases(site, "wide", "held", "next") == [GangPhase.PENDING, GangPhase.RUNNING, GangPhase.RUNNING]
 
 
 def test_gangs_that_come_back_at_once_are_refused() -> None:

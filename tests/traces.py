@@ -41,3 +41,6 @@ class Restless(SteeredTrace):
 
     def _tick_after(self, moment: float) -> float:
         return self._next_tick + self._policy.cadence.tick_seconds
+
+    def _only_lends(self, evictions: int) -> bool:
+        return False

@@ -38,7 +38,7 @@ from controller.api.fields import (
     Within,
     WithinLimit,
 )
-from controller.api.policy import Budgets, Cadence, Mode, Policy, Revert, Targets
+from controller.api.policy import Budgets, Cadence, Lending, Mode, Policy, Revert, Targets
 
 API_VERSION: Final = "trimtab.io/v1alpha1"
 MOST_PER_DAY: Final = 1_000_000
@@ -310,6 +310,13 @@ class RevertModel(Border):
     ttl: Lifetime = Revert().ttl_seconds
 
 
+class LendingModel(Border):
+    """How floats that stand idle are lent; without it they stay the reserve of their tenants."""
+
+    reserve: int = Field(default=Lending().reserve, ge=0, le=MOST_GPUS)
+    least: int = Field(default=Lending().least, ge=1, le=MOST_GPUS)
+
+
 class PolicySpec(Border):
     """What Trimtab may do, and the pools and tiers that tenants refer to."""
 
@@ -322,6 +329,7 @@ class PolicySpec(Border):
     budgets: BudgetsModel = BudgetsModel()
     cadence: CadenceModel = CadenceModel()
     revert: RevertModel = RevertModel()
+    lending: LendingModel | None = None
 
     @field_validator("mode", mode="before")
     @classmethod
@@ -352,6 +360,7 @@ class PolicyModel(Border):
             budgets=Budgets(**spec.budgets.model_dump()),
             cadence=Cadence(spec.cadence.tick, spec.cadence.confirm_ticks, spec.cadence.dwell),
             revert=Revert(spec.revert.ttl),
+            lending=None if spec.lending is None else Lending(spec.lending.reserve, spec.lending.least),
         )
 
 

@@ -59,6 +59,16 @@ class Revert:
 
 
 @dataclass(frozen=True, slots=True)
+class Lending:
+    """How floats that stand idle are lent to everybody, until their tenants need them."""
+
+    reserve: int = 0
+    """GPUs of a tenant's float that stay with it beyond what it uses."""
+    least: int = 12
+    """Less than so many GPUs are not worth a change."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One Policy document without its tiers and pools (those are part of the `Site`)."""
 
@@ -70,6 +80,8 @@ class Policy:
     budgets: Budgets = Budgets()
     cadence: Cadence = Cadence()
     revert: Revert = Revert()
+    lending: Lending | None = None
+    """None: an idle float stays its tenant's reserve, as agreed."""
     day_seconds: float = 86400.0
     """Length of the day and, by 24, of the hour that budgets count in; shrinks with the time scale."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -68,6 +69,7 @@ def _settings(policy: Policy) -> dict[str, Any]:
             "dwell": duration_text(cadence.dwell_seconds),
         },
         "revert": {"style": "soft", "ttl": duration_text(revert.ttl_seconds)},
+        **_said(lending=None if policy.lending is None else asdict(policy.lending)),
     }
 
 

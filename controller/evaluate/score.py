@@ -8,12 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from controller.api.policy import Cadence, Mode, Policy
+from controller.api.policy import Budgets, Cadence, Lending, Mode, Policy, Revert
 from controller.api.rendering import policy_digest
 from controller.evaluate.folder import TraceFolder
 from controller.evaluate.recipe import Outcome, Recipe, Tell
 
-SHIPPED: Final = Policy(mode=Mode.ENFORCE, cadence=Cadence(tick_seconds=60.0))
+SHIPPED: Final = Policy(
+    mode=Mode.ENFORCE,
+    cadence=Cadence(tick_seconds=60.0),
+    budgets=Budgets(96, 20, 500, 5000.0),
+    revert=Revert(24 * 3600.0),
+    lending=Lending(),
+)
 """The one configuration that every recipe runs, guards on. Recipes set only tiers, targets, pools and the tick."""
 
 

@@ -18,9 +18,10 @@ from controller.actuators.sandbox import SandboxActuator
 from controller.api.policy import Mode, Policy
 from controller.evaluate.trace_view import TraceView
 from controller.knobs import own
-from controller.policy.change import Change
+from controller.policy.change import Change, Stage
 from controller.policy.engine import decide
 from controller.policy.ledger import Ledger
+from controller.policy.lending import idle_float
 from controller.runtime.acting import Acting
 from controller.simulate.attainment import LIMIT_SECONDS
 from controller.simulate.baselines import Conditions, Placement, ranked
@@ -123,6 +124,8 @@ class SteeredTrace:
         """Whether the last look found nothing and nothing is in force, and how many evictions it saw."""
         self._settled: tuple[Change, ...] | None = self._ledger.changes
         """The changes of which the last tick found nothing left to write."""
+        self._lends_until = -inf
+        """Before this moment loans alone are in force, and time changes nothing about them."""
         self._still_until = -inf
         """Before this moment a tick would change nothing if nothing happens."""
         tick = self._policy.cadence.tick_seconds
@@ -167,6 +170,8 @@ class SteeredTrace:
         if self._at_rest and not self._batch.anybody_late() and evictions == self._evictions:
             self._still_until = self._batch.late_next()
             return
+        if self._only_lends(evictions):
+            return
         snapshot = self._view.snapshot(self._batch, self._floats, self._level(SHARED_LEAF), self._picture)
         before = self._ledger
         outcome = decide(snapshot, self._policy, Mode.ENFORCE, before, self._targets)
@@ -174,14 +179,28 @@ class SteeredTrace:
         if outcome.ledger.changes is not self._settled:  # else all of it is written already
             self._act(outcome.ledger)
         changed = self._ledger != before
+        self._lends_until = -inf if changed or not all(map(_is_calm, self._ledger.active)) else outcome.wake_at
         self._at_rest = not changed and not before.active and not outcome.findings
         self._still_until = -inf if changed else min(outcome.wake_at, self._batch.late_next())
+
+    def _only_lends(self, evictions: int) -> bool:
+        """Whether all that is in force are loans that nobody asks back, and no float stands idle that could be lent."""
+        lending = self._policy.lending
+        if self.now >= self._lends_until or lending is None:
+            return False
+        if evictions != self._evictions or self._batch.anybody_late():
+            return False
+        return not any(
+            idle_float(self._batch.used(queue), min(self._level(leaf_name(share.tenant)), share.floating), lending)
+            >= lending.least
+            for queue, share in enumerate(self._shares)
+        )
 
     def _act(self, decided: Ledger) -> None:
         acting = Acting(self._actuator, self, self, self._baseline, self._picture, self._site, lambda: self.now)
         self._ledger = acting.bring_about(decided, self._targets)
         self._changes.update(change.id for change in self._ledger.changes if change.applied_at is not None)
-        self._settled = None if acting.written else self._ledger.changes
+        self._settled = None if acting.written or acting.problems else self._ledger.changes
         if acting.written:
             self._picture = picture_of(self._twin, 0.0)
             self._targets = own.targets(self._baseline, self._picture, self._site)
@@ -212,6 +231,10 @@ class SteeredTrace:
 
     def check(self) -> None:
         """Nobody else writes here."""
+
+
+def _is_calm(change: Change) -> bool:
+    return change.lends and change.stage is Stage.KEPT
 
 
 def _quota(share: Share, floating: int) -> QueueQuota:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from collector.assemble.capacity import SHARED_LEAF
 from collector.model.quantities import counted
 
 IDLE = "idle"
@@ -96,6 +97,8 @@ class Change:
     return_reason: str = ""
     unneeded_since: float | None = None
     """Since when its tenant could do without it, without a break."""
+    recalled_at: float | None = None
+    """A loan: when its lender got something of it back last."""
     hard: bool = False
     """A person asked for an end that may evict."""
     standing: bool = False
@@ -106,6 +109,11 @@ class Change:
     def active(self) -> bool:
         """Not ended: it may hold GPUs away from the baseline."""
         return self.stage is not Stage.ENDED
+
+    @property
+    def lends(self) -> bool:
+        """It lends a float that stands idle to everybody: its tenant is the lender."""
+        return self.destination == SHARED_LEAF
 
     @property
     def takes(self) -> bool:

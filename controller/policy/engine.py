@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from collector.model.quantities import counted, format_time
 from collector.model.snapshot import Snapshot
 from controller.api.policy import Mode, Policy
-from controller.policy import strategies
+from controller.policy import lending, strategies
 from controller.policy.change import IDLE, Change, Stage, WorkRef
 from controller.policy.finding import Finding
 from controller.policy.findings import find
@@ -71,16 +71,18 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
         ledger = ledger if evictions is ledger.evictions else replace(ledger, evictions=evictions)
     ledger = standing_offers(snapshot, policy, min(ceiling, policy.mode), ledger, targets)
     findings = find(snapshot, ledger)
+    if policy.lending is not None and not snapshot.blind:
+        findings += tuple(lending.idle_floats(snapshot, ledger, policy.lending, policy.cadence.dwell_seconds))
     enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
     seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24, enough)
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
-    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets)
+    terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets, policy.lending)
     decisions: list[Decision] = []
     view = View(snapshot, by_key(available(targets, ledger.active)), terms, ledger.evictions)
     used = budget_use(ledger, now, policy.day_seconds)
     for finding in findings:
         at = Circumstances(snapshot, policy, ceiling, ledger, used, now)
-        tried = on_trial(finding, ledger)
+        tried = on_trial(finding, ledger) or _coming_back(finding, ledger, now)
         if tried is not None:
             decision = Decision(finding, None, tried, f"{finding.sentence} {tried.sentence}")
         else:
@@ -119,12 +121,15 @@ def _kept_up(
     for change in ledger.active:
         kept = recorded(change, places, ledger.active, snapshot.taken_at)
         kept = heeded(kept, places, ledger.active, snapshot.taken_at)
+        kept = lending.renewed(kept, snapshot, policy)
         kept = due(judged(kept, snapshot, policy), snapshot, places, policy.cadence.dwell_seconds)
         if kept.stage is Stage.INTENDED and (mode is not Mode.ENFORCE or policy.paused or snapshot.blind_reasons):
             kept = kept.returning(snapshot.taken_at, "not completed: writing is not allowed at the moment")
-        if kept.stage is Stage.RETURNING and not snapshot.blind:
+        if kept.stage is Stage.RETURNING and not snapshot.blind and not kept.lends:
             kept = softened(kept, snapshot, _entitled_without(kept, snapshot, ledger))
         ledger = ledger if kept == change else ledger.with_change(kept)
+    if not snapshot.blind:
+        ledger = lending.followed(snapshot, lending.recalled(snapshot, ledger, places))
     return ledger.pruned(snapshot.taken_at - policy.day_seconds)
 
 
@@ -139,6 +144,14 @@ def _entitled_without(change: Change, snapshot: Snapshot, ledger: Ledger) -> int
             agreed += stays if other.destination == change.destination else 0
             agreed -= other.taken if other.source == change.destination else 0
     return agreed
+
+
+def _coming_back(finding: Finding, ledger: Ledger, now: float) -> Refusal | None:
+    """Who gets its own float back in this tick is looked at again before it is given anything of others."""
+    loans = (one for one in ledger.changes if one.lends and (one.tenant, one.pool) == (finding.tenant, finding.pool))
+    if not any(loan.recalled_at == now for loan in loans):
+        return None
+    return Refusal("COMING_BACK", f"{finding.tenant} gets what it lent back.")
 
 
 def _answer(proposed: Proposal | NoProposal, at: Circumstances, decided: Sequence[Decision]) -> tuple[Decision, Ledger]:
@@ -166,6 +179,9 @@ def _one_per_pool(proposal: Proposal, decided: Sequence[Decision]) -> Refusal | 
 
 def _told(proposal: Proposal) -> str:
     finding, forecast, gpus = proposal.finding, proposal.forecast, counted(proposal.amount, "GPU")
+    if proposal.lends:
+        way = f"from {proposal.source_name} to {proposal.destination.name}"
+        return f"{finding.sentence} Move {gpus} {way}: lent to everybody until {finding.tenant} is late."
     starts = f"{_named(forecast.ready)} can start by {format_time(forecast.ready_by)}"
     stays = f"{_named(forecast.stays)} keeps its place until {format_time(forecast.ready_by)} at least"
     may = f"may evict {_named(forecast.evicted)}" if forecast.evicted else "evicts nobody"

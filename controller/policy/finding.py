@@ -49,6 +49,8 @@ class Trouble(StrEnum):
     """One rank or one throttled GPU makes a whole gang slow."""
     THRASHING = "thrashing"
     """Work loses its place again and again: a preemption cycle."""
+    IDLE_FLOAT = "idle-float"
+    """A float that its tenant does not use, where the policy lends such floats."""
     HOARDING = "hoarding"
     """GPUs are held and compute nothing, while others wait."""
     NOT_RETURNED = "not-returned"

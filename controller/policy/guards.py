@@ -12,7 +12,8 @@ from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
 from collector.model.snapshot import Snapshot, Work
 from controller.api.policy import Mode, Policy
-from controller.policy.finding import Finding
+from controller.policy.change import Stage, Verdict
+from controller.policy.finding import Finding, Trouble
 from controller.policy.ledger import BudgetUse, Ledger
 from controller.policy.proposals import Proposal
 
@@ -100,7 +101,7 @@ def confirmed(proposal: Proposal, at: Circumstances) -> Refusal | None:
 def steady(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """The wait must be one that lasts: work that comes and goes adds up to a long wait and needs no quota for it."""
     lasting = (work for work in proposal.works if work.limit_seconds is None or _stands(work, at.now))
-    if proposal.finding.cycle is not None or any(lasting):
+    if proposal.finding.cycle is not None or not proposal.works or any(lasting):
         return None
     return Refusal("TREMBLING", "The late work was handed in again a moment ago: it comes and goes.")
 
@@ -116,7 +117,7 @@ def lasts_from(work: Work) -> float:
 
 def on_trial(finding: Finding, ledger: Ledger) -> Refusal | None:
     """While a change for this tenant and pool is on trial, the trial is the answer, whatever is found meanwhile."""
-    last = ledger.last_for(finding.tenant, finding.pool)
+    last = ledger.last_for(finding.tenant, finding.pool, lends=finding.kind is Trouble.IDLE_FLOAT)
     trying = last is not None and last.active and last.verdict is None
     return Refusal("ON_TRIAL", f"Change {last.id} for it is on trial.") if last is not None and trying else None
 
@@ -131,8 +132,12 @@ def not_offered(proposal: Proposal, at: Circumstances) -> Refusal | None:
 
 
 def dwelt(proposal: Proposal, at: Circumstances) -> Refusal | None:
-    """No second change for a tenant and pool within the dwell time."""
-    last = at.ledger.last_for(proposal.finding.tenant, proposal.finding.pool)
+    """No second change for a tenant and pool within the dwell time; where idle floats are lent, giving more is fast."""
+    finding = proposal.finding
+    last = at.ledger.last_for(finding.tenant, finding.pool, lends=proposal.lends)
+    more = at.policy.lending is not None and not proposal.lends and finding.cycle is None
+    if more and last is not None and last.active and last.stage is Stage.KEPT and last.verdict is Verdict.HELPED:
+        return None
     age = at.now - last.created_at if last is not None else at.policy.cadence.dwell_seconds
     if last is None or age >= at.policy.cadence.dwell_seconds:
         return None

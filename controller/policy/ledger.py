@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from controller.api.policy import Budgets
-from controller.policy.change import Change, Verdict
+from controller.policy.change import Change, Stage, Verdict
 from controller.policy.evictions import EvictionMemory
 from controller.policy.owners import OwnersMemory
 
@@ -38,7 +38,7 @@ class Ledger:
     @cached_property
     def active(self) -> tuple[Change, ...]:
         """Changes that are not ended, oldest first."""
-        return tuple(change for change in self.changes if change.active)
+        return tuple(change for change in self.changes if change.stage is not Stage.ENDED)
 
     def with_change(self, change: Change) -> Ledger:
         """The ledger with this change added, or put in the place of the one with its id."""
@@ -89,11 +89,10 @@ class Ledger:
         found = [change for change in self.changes if change.id.startswith(identifier)]
         return found[0] if len(found) == 1 else None
 
-    def last_for(self, tenant: str, pool: str) -> Change | None:
-        """The youngest change that answered a finding of this tenant in this pool."""
-        found = [
-            change for change in self.changes if (change.tenant, change.pool) == (tenant, pool) and not change.standing
-        ]
+    def last_for(self, tenant: str, pool: str, *, lends: bool = False) -> Change | None:
+        """The youngest change that answered a finding of this tenant in this pool, or the youngest loan of it."""
+        sought = (tenant, pool, lends)
+        found = [one for one in self.changes if (one.tenant, one.pool, one.lends) == sought and not one.standing]
         return max(found, key=lambda change: change.created_at, default=None)
 
     def failures(self, tenant: str, pool: str, since: float) -> int:

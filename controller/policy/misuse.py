@@ -77,7 +77,14 @@ def _not_returned(snapshot: Snapshot, ledger: Ledger) -> Iterator[Finding]:
         since, state = change.returning_since, snapshot.tenant_pool(change.tenant, change.pool)
         whole = change.expires_at - change.created_at
         late = change.stage is Stage.RETURNING and since is not None and now - since > whole
-        if not late or since is None or state is None or not change.given or (state.tenant, state.pool) in told:
+        if (
+            change.lends
+            or not late
+            or since is None
+            or state is None
+            or not change.given
+            or (state.tenant, state.pool) in told
+        ):
             continue
         told.add((state.tenant, state.pool))
         sentence = (

@@ -30,6 +30,8 @@ def _remembered(ledger: Ledger, policy: Policy, now: float) -> Iterator[float]:
             yield change.created_at + policy.cadence.dwell_seconds
             yield change.created_at + hour_seconds
             yield change.created_at + policy.day_seconds
+        if change.recalled_at is not None:
+            yield change.recalled_at + policy.cadence.dwell_seconds
     for change in ledger.active:
         yield from _in_force(change, policy)
     # What is older than an hour is forgotten already, and the oldest stands first.

@@ -13,10 +13,10 @@ from functools import cached_property
 from collector.model.reading import known_or
 from collector.model.snapshot import Snapshot, TenantPool, Work, WorkPhase
 from collector.model.tenancy import SizeClass
-from controller.api.policy import Targets
+from controller.api.policy import Lending, Targets
 from controller.policy.change import IDLE, Forecast
 from controller.policy.evictions import EvictionMemory
-from controller.policy.finding import Finding
+from controller.policy.finding import Finding, Trouble
 from controller.policy.findings import queue_order
 from controller.policy.forecast import Victims, lost_gpu_hours, reference, usable_quota, victims, whole_nodes
 from controller.policy.targets import Target, TargetKey
@@ -42,6 +42,11 @@ class Proposal:
     forecast: Forecast
 
     @property
+    def lends(self) -> bool:
+        """Whether an idle float is lent to everybody."""
+        return self.finding.kind is Trouble.IDLE_FLOAT
+
+    @property
     def source_name(self) -> str:
         """Name of the own object that GPUs are taken from, or `idle`."""
         return self.source.name if self.source is not None else IDLE
@@ -65,6 +70,8 @@ class Terms:
     day_seconds: float
     targets: Targets
     """Whose quota may be steered at all."""
+    lending: Lending | None = None
+    """How idle floats are lent; None: they are not."""
 
 
 @dataclass(frozen=True)  # no slots: what is looked up for every finding is kept

@@ -45,7 +45,7 @@ def level(target: Target, changes: Iterable[Change]) -> int:
     """GPUs that the object should hold, by the ledger."""
     name, pool, amount = target.name, target.pool, target.baseline
     for change in changes:
-        if name in (change.source, change.destination) and change.pool == pool and change.active:
+        if name in (change.source, change.destination) and change.pool == pool and change.stage is not Stage.ENDED:
             amount -= change.taken if change.source == name else 0
             amount += change.given if change.destination == name else 0
     return amount
@@ -118,7 +118,7 @@ def advanced(change: Change, targets: Mapping[TargetKey, Target], changes: Seque
     """
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))
-    if change.stage is Stage.RETURNING:
+    if change.stage is Stage.RETURNING or change.taken > change.amount:
         return _backward(change, destination, changes)
     if change.stage is Stage.ENDED or change.given == change.amount:
         return change
@@ -140,7 +140,8 @@ def _backward(change: Change, destination: Target | None, changes: Sequence[Chan
 
 def recorded(change: Change, targets: Mapping[TargetKey, Target], changes: Sequence[Change], now: float) -> Change:
     """The change with what the objects themselves confirm: how much is really taken and given, and its next stage."""
-    if not change.active:
+    settled = (change.taken, change.given) == (change.taken_written, change.given_written)
+    if not change.active or (settled and change.stage in (Stage.ON_TRIAL, Stage.KEPT)):
         return change
     source = targets.get((change.source, change.pool))
     destination = targets.get((change.destination, change.pool))

@@ -42,9 +42,14 @@ def judged(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
     if change.stage is not Stage.ON_TRIAL or snapshot.blind_reasons:
         return change
     now = snapshot.taken_at
-    if change.standing:
-        return _lent(change, snapshot)
-    change = watched(change, snapshot)
+    if change.lends:
+        return _with(change, Verdict.HELPED, "what stood idle is lent; its lender gets it back when it needs it", now)
+    return _lent(change, snapshot) if change.standing else _tried(watched(change, snapshot), snapshot, policy)
+
+
+def _tried(change: Change, snapshot: Snapshot, policy: Policy) -> Change:
+    """What became of who was named."""
+    now = snapshot.taken_at
     if change.forecast.stays:
         return _calmed(change, snapshot)
     named, ready = len(change.forecast.ready), len(change.seen_ready)
@@ -123,7 +128,7 @@ def due(change: Change, snapshot: Snapshot, targets: Mapping[TargetKey, Target],
         return change.returning(now, f"its time to live ended at {format_time(change.expires_at)}")
     if change.standing:
         return change
-    if snapshot.blind_reasons or change.stage is not Stage.KEPT:
+    if snapshot.blind_reasons or change.stage is not Stage.KEPT or change.lends:
         return _needed_still(change)
     reason = _needed_elsewhere(change, snapshot, targets)
     if reason:

@@ -28,32 +28,24 @@ class JobTable:
 
     def until(self, seconds: float) -> JobTable:
         """The jobs handed in before that moment; they are in order of time."""
-        return self._rows(slice(bisect_left(self.submit_seconds, seconds)))
+        return self.of_rows(range(bisect_left(self.submit_seconds, seconds)))
 
     def from_row(self, first: int) -> JobTable:
         """The jobs from that position on."""
-        return self._rows(slice(first, None))
-
-    def _rows(self, rows: slice) -> JobTable:
-        return JobTable(
-            self.tenants,
-            self.submit_seconds[rows],
-            self.run_seconds[rows],
-            self.gpus[rows],
-            self.tenant[rows],
-            self.priority[rows],
-            self.deadline_seconds[rows],
-        )
+        return self.of_rows(range(first, len(self)))
 
     def in_order(self) -> JobTable:
         """The same by time of submission; jobs of one moment stay in their order."""
-        order = sorted(range(len(self)), key=self.submit_seconds.__getitem__)
+        return self.of_rows(sorted(range(len(self)), key=self.submit_seconds.__getitem__))
+
+    def of_rows(self, rows: Sequence[int]) -> JobTable:
+        """Just these jobs, in the order in which the rows are given."""
         return JobTable(
             self.tenants,
-            [self.submit_seconds[row] for row in order],
-            [self.run_seconds[row] for row in order],
-            [self.gpus[row] for row in order],
-            [self.tenant[row] for row in order],
-            [self.priority[row] for row in order],
-            [self.deadline_seconds[row] for row in order],
+            [self.submit_seconds[row] for row in rows],
+            [self.run_seconds[row] for row in rows],
+            [self.gpus[row] for row in rows],
+            [self.tenant[row] for row in rows],
+            [self.priority[row] for row in rows],
+            [self.deadline_seconds[row] for row in rows],
         )

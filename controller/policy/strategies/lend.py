@@ -7,14 +7,17 @@ from collector.model.reading import Known
 from collector.model.snapshot import WaitingName
 from controller.policy.borrowing import already_over, idle_gpus, refused_by_cap
 from controller.policy.change import Forecast
-from controller.policy.finding import Finding
+from controller.policy.finding import Finding, Trouble
 from controller.policy.forecast import Victims, reference, whole_nodes
-from controller.policy.proposals import NoProposal, Proposal, View, prefix, room
+from controller.policy.lending import idle_float
+from controller.policy.proposals import NoProposal, Proposal, View, move, prefix, room
 from controller.policy.strategies.quota import best_move
 
 
 def lend(finding: Finding, view: View) -> Proposal | NoProposal | None:
     """A move out of the shared part, or a higher cap; None for what quota is no answer to."""
+    if finding.kind is Trouble.IDLE_FLOAT:
+        return _lent(finding, view)
     if not isinstance(finding.kind, WaitingName):
         return None
     if finding.kind is WaitingName.REFUSED:
@@ -25,6 +28,19 @@ def lend(finding: Finding, view: View) -> Proposal | NoProposal | None:
         if target.tenant is None and isinstance(target.observed, Known) and target.observed.value > 0
     ]
     return best_move(finding, view, shared)
+
+
+def _lent(finding: Finding, view: View) -> Proposal | NoProposal | None:
+    """What a tenant does not use of its float, to everybody."""
+    source, lending = view.own(finding), view.terms.lending
+    shared = next((target for target in view.of_pool(finding.pool) if target.tenant is None), None)
+    state = view.states.get((finding.tenant, finding.pool))
+    if source is None or shared is None or lending is None or state is None or not isinstance(source.observed, Known):
+        return NoProposal(finding, "NO_KNOB", f"Pool {finding.pool} has no part that could be lent to everybody.")
+    amount = idle_float(state.reserved, source.observed.value, lending)
+    if amount < lending.least:
+        return NoProposal(finding, "NOTHING_TO_TAKE", "What it does not use was only given to it, or is lent already.")
+    return move(finding, view, (source, shared), (), amount)
 
 
 def _raised_cap(finding: Finding, view: View) -> Proposal | NoProposal | None:

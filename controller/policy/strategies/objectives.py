@@ -31,9 +31,21 @@ def _floats(finding: Finding, view: View) -> Sequence[tuple[Target, int]]:
         if lender is None or lender.opted_out or not view.terms.targets.covers(lender.tenant, lender.pool):
             continue
         supply = spare(lender, target.observed.value)
+        if view.terms.lending is not None and _yields(lender, finding, view):
+            supply = target.observed.value
         if supply > 0:
             found.append(((ranks.get(lender.tier, 0), -supply, target.name), target, supply))
     return [(target, supply) for _, target, supply in sorted(found, key=lambda item: item[0])]
+
+
+def _yields(lender: TenantPool, finding: Finding, view: View) -> bool:
+    """Whether its float goes first: it is of the lowest tier, and who is late of the highest. Its guarantee stays."""
+    ranks = {tier.name: tier.rank for tier in view.snapshot.site.tiers}
+    late = view.states.get((finding.tenant, finding.pool))
+    if late is None:
+        return False
+    lowest, highest = min(ranks.values(), default=0), max(ranks.values(), default=0)
+    return ranks.get(lender.tier, 0) == lowest < highest == ranks.get(late.tier, 0)
 
 
 def spare(lender: TenantPool, floating: int) -> int:

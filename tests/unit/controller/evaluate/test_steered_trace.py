@@ -29,8 +29,12 @@ SHARES = (
 JOBS = table([Row(0, 20_000, 8, "c"), Row(0, 20_000, 8, "a"), Row(30, 5_000, 8, "a")])
 
 
+KEEPS = replace(SHIPPED, lending=None)
+"""Idle floats stay the reserve of their tenants, so that what is late gets them by a change."""
+
+
 def steered(placement: Placement = Placement.COUNTS, shares: tuple[Share, ...] = SHARES) -> SteeredTrace:
-    return SteeredTrace(JOBS, shares, Conditions(placement=placement), Steering(SHIPPED))
+    return SteeredTrace(JOBS, shares, Conditions(placement=placement), Steering(KEEPS))
 
 
 @pytest.mark.parametrize("placement", Placement)
@@ -46,6 +50,13 @@ def test_an_idle_float_moves_to_who_starves_and_back(placement: Placement) -> No
     assert run.own_cohort("site") is None
 
 
+def test_what_is_lent_is_there_when_work_comes() -> None:
+    run = SteeredTrace(JOBS, SHARES, Conditions(), Steering(SHIPPED))
+    run.advance()
+    assert run.fates.first_start_seconds[2] == 60, "b's float is found idle at the ticks of 0 and 60, and lent"
+    assert run.fates.evictions == [0, 0, 0]
+
+
 def test_without_a_limit_nothing_is_decided() -> None:
     run = steered(shares=tuple(replace(share, tier="best-effort") for share in SHARES))
     run.advance()
@@ -53,7 +64,7 @@ def test_without_a_limit_nothing_is_decided() -> None:
 
 
 def test_a_policy_that_observes_is_run_as_if_it_enforced() -> None:
-    run = SteeredTrace(JOBS, SHARES, Conditions(), Steering(replace(SHIPPED, mode=type(SHIPPED.mode)(0))))
+    run = SteeredTrace(JOBS, SHARES, Conditions(), Steering(replace(KEEPS, mode=type(KEEPS.mode)(0))))
     run.advance()
     assert run.changes == 1
 

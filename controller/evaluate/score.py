@@ -16,7 +16,7 @@ from controller.evaluate.recipe import Outcome, Recipe, Tell
 SHIPPED: Final = Policy(
     mode=Mode.ENFORCE,
     cadence=Cadence(tick_seconds=60.0),
-    budgets=Budgets(96, 20, 500, 5000.0),
+    budgets=Budgets(changes_per_day=96, tenants_per_hour=20),
     revert=Revert(24 * 3600.0),
     lending=Lending(),
 )

@@ -17,7 +17,7 @@ from controller.policy import lending, strategies
 from controller.policy.change import IDLE, Change, Stage, WorkRef
 from controller.policy.finding import Finding
 from controller.policy.findings import find
-from controller.policy.guards import MOST_MORE_TICKS, Circumstances, Refusal, first_refusal, on_trial
+from controller.policy.guards import MOST_MORE_TICKS, Circumstances, Refusal, first_refusal, idle_ticks, on_trial
 from controller.policy.ledger import BudgetUse, Ledger, budget_use
 from controller.policy.moments import next_moment
 from controller.policy.proposals import NoProposal, Proposal, Terms, View
@@ -73,7 +73,7 @@ def decide(snapshot: Snapshot, policy: Policy, ceiling: Mode, ledger: Ledger, ta
     findings = find(snapshot, ledger)
     if policy.lending is not None and not snapshot.blind:
         findings += tuple(lending.idle_floats(snapshot, ledger, policy.lending, policy.cadence.dwell_seconds))
-    enough = policy.cadence.confirm_ticks + MOST_MORE_TICKS
+    enough = max(policy.cadence.confirm_ticks, idle_ticks(policy) if policy.lending else 0) + MOST_MORE_TICKS
     seen = ledger.confirmed((finding.key for finding in findings), now, policy.day_seconds / 24, enough)
     ledger = ledger.unconfirmed() if snapshot.blind_reasons else seen
     terms = Terms(now, policy.cadence.dwell_seconds, policy.day_seconds, policy.targets, policy.lending)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 from collector.model.quantities import counted, format_duration
 from collector.model.reading import Known
@@ -89,13 +90,19 @@ def holds_idle(proposal: Proposal, at: Circumstances) -> Refusal | None:
 def confirmed(proposal: Proposal, at: Circumstances) -> Refusal | None:
     """A finding must be seen in several ticks in a row; in more of them when it came and went by itself of late."""
     key = proposal.finding.key
-    seen, needed = at.ledger.confirmations.get(key, 0), at.policy.cadence.confirm_ticks
+    seen = at.ledger.confirmations.get(key, 0)
+    needed = idle_ticks(at.policy) if proposal.lends else at.policy.cadence.confirm_ticks
     went = len(at.ledger.vanished.get(key, ()))
     needed += min(went, MOST_MORE_TICKS)
     if seen >= needed:
         return None
     trembles = f" (it came and went {counted(went, 'time')} of late)" if went else ""
     return Refusal("NOT_CONFIRMED", f"Seen in {seen} of {needed} ticks{trembles}.")
+
+
+def idle_ticks(policy: Policy) -> int:
+    """A float must stand idle for a whole dwell before it is lent: giving away is slow, getting back is fast."""
+    return max(policy.cadence.confirm_ticks, ceil(policy.cadence.dwell_seconds / policy.cadence.tick_seconds))
 
 
 def steady(proposal: Proposal, at: Circumstances) -> Refusal | None:

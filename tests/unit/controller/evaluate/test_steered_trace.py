@@ -51,9 +51,10 @@ def test_an_idle_float_moves_to_who_starves_and_back(placement: Placement) -> No
 
 
 def test_what_is_lent_is_there_when_work_comes() -> None:
-    run = SteeredTrace(JOBS, SHARES, Conditions(), Steering(SHIPPED))
+    jobs = table([Row(0, 20_000, 8, "c"), Row(0, 20_000, 8, "a"), Row(2_000, 5_000, 8, "a")])
+    run = SteeredTrace(jobs, SHARES, Conditions(), Steering(SHIPPED))
     run.advance()
-    assert run.fates.first_start_seconds[2] == 60, "b's float is found idle at the ticks of 0 and 60, and lent"
+    assert run.fates.first_start_seconds[2] == 2_000, "b's float stood idle for a dwell, and was lent"
     assert run.fates.evictions == [0, 0, 0]
 
 

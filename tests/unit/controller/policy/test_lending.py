@@ -6,13 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from controller.api.policy import Budgets, Lending, Mode, Policy
+from controller.api.policy import Budgets, Cadence, Lending, Mode, Policy
 from controller.policy.change import Stage, Verdict
 from controller.policy.finding import Trouble
 from tests.builders import HOUR, MINUTE, agreed
 from tests.world import Steering, World
 
-LENDS = Policy(mode=Mode.ENFORCE, budgets=Budgets(changes_per_day=96, tenants_per_hour=20), lending=Lending())
+LENDS = Policy(
+    mode=Mode.ENFORCE,
+    budgets=Budgets(changes_per_day=96, tenants_per_hour=20),
+    lending=Lending(),
+    cadence=Cadence(dwell_seconds=60.0),
+)
 
 
 def quiet() -> World:
@@ -70,6 +75,14 @@ def test_what_came_back_is_not_lent_again_at_once() -> None:
     steers.ticks(2)
     world.ends("vision/late")
     assert Trouble.IDLE_FLOAT not in {finding.kind for finding in steers.ticks(3).findings}
+
+
+def test_a_float_is_lent_only_after_it_stood_idle_for_a_whole_dwell() -> None:
+    steers = Steering(quiet(), replace(LENDS, cadence=Cadence(dwell_seconds=300.0)))
+    steers.ticks(9)
+    assert steers.ledger.changes == ()
+    steers.ticks(1)
+    assert len(steers.ledger.changes) == 1
 
 
 def test_little_is_not_worth_a_change() -> None:

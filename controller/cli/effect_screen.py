@@ -65,9 +65,9 @@ def print_effect(sentence: str, answer: Comparison, asked: Asked) -> None:
     screen.print(Text(sentence, style="bold"))
     screen.print()
     told = (*answer.tenants.items(), ("all", answer.all))
-    waits = table(left("tenant"), *map(right, ("mean wait", "then", "difference", "range")), left(""))
+    waits = table(left("tenant", min_width=8), *map(right, ("mean wait", "then", "difference", "range")), left(""))
     columns = ("quota", "jobs", "p95 wait", "attained", "evictions", "lost GPU h")
-    others = table(left("tenant"), *map(right, columns))
+    others = table(left("tenant", min_width=8), *map(right, columns))
     for name, effect in told:
         waits.add_row(name, *_waits(effect))
         others.add_row(name, *_others(effect))

@@ -23,7 +23,7 @@ from controller.cli.simulate import (
     Restart,
     policy_named,
 )
-from controller.simulate.baselines import Conditions, Engine, Placement
+from controller.simulate.baselines import Baseline, Conditions, Engine, Placement
 
 if TYPE_CHECKING:
     from collector.model.tenancy import Site
@@ -87,6 +87,7 @@ def replay(
 
 def _site(config: list[Path] | None, policy: str) -> Site | None:
     """The tenants of the documents, which may stand beside the policy."""
-    if config or not Path(policy).exists():
+    by_name = policy in ("trimtab", *Baseline)  # also where a folder happens to be called so
+    if config or by_name or not Path(policy).exists():
         return site_of(config)
     return site_of([Path(policy)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -51,13 +51,16 @@ QuotaPath: TypeAlias = Annotated[
     ),
 ]
 Capacity: TypeAlias = Annotated[
-    float, typer.Option("--capacity", min=0.001, help="Size of the cluster: every quota is scaled, in whole nodes.")
+    float,
+    typer.Option(
+        "--capacity", min=0.001, max=1000.0, help="Size of the cluster: every quota is scaled, in whole nodes."
+    ),
 ]
 PlacementChoice: TypeAlias = Annotated[
     Placement, typer.Option("--placement", help="Gangs on whole nodes, or GPUs only counted.")
 ]
 Restart: TypeAlias = Annotated[
-    float, typer.Option("--restart", min=0.0, help="Seconds of work that an evicted job does again.")
+    float, typer.Option("--restart", min=0.0, max=604800.0, help="Seconds of work that an evicted job does again.")
 ]
 PolicyName: TypeAlias = Annotated[
     str, typer.Option("--policy", help="static, pool, kueue-fixed, strict, edf, trimtab, or a file with a Policy.")
@@ -167,14 +170,15 @@ def _moment(option: str, text: str | None, otherwise: float) -> float:
 def _show(run: TraceRun) -> None:
     screen, everyone = console(), run.outcome.all
     titles = ("quota", "jobs", "mean wait", "p95 wait", "attained", "evictions", "lost GPU h")
-    rows = table(left("tenant"), *map(right, titles))
+    rows = table(left("tenant", min_width=8), *map(right, titles))
     for share in run.shares:
         own = run.outcome.tenants[share.tenant]
         attained = "" if own.attainment is None else f"{own.attainment:.4f}"
         rows.add_row(share.tenant, str(share.quota), f"{own.jobs:,}", *_waits(own), attained, *_losses(own))
     rows.add_row("all", str(run.capacity_gpus), f"{everyone.jobs:,}", *_waits(everyone), "", *_losses(everyone))
     screen.print(rows)
-    screen.print(f"{run.outcome.allocation_ratio:.1%} of all GPU time in use from the first submission to the last")
+    if isfinite(run.outcome.allocation_ratio):
+        screen.print(f"{run.outcome.allocation_ratio:.1%} of all GPU time in use from the first submission to the last")
     if everyone.deadlines_missed_ratio is not None:
         screen.print(f"{everyone.deadlines_missed_ratio:.1%} of the jobs with a deadline missed it")
     if run.outcome.unfinished:
@@ -187,6 +191,8 @@ def _show(run: TraceRun) -> None:
 
 
 def _waits(own: TenantOutcome) -> tuple[str, str]:
+    if not own.jobs:
+        return "-", "-"  # nobody waited, and nobody did not
     return (format_duration(own.mean_wait_seconds), format_duration(own.p95_wait_seconds))
 
 

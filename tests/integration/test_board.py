@@ -30,9 +30,7 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue, pytest.mark.prometheus,
 SITE = Site("board", 4, (SiteTenant("vision", floor=8, floating=4), SiteTenant("nlp", floor=8, floating=4)), shared=8)
 TERMS = Terms(120.0, tick="120s", dwell="20m", ttl="24h", burst={"vision": 24})
 RULES_TIME_SCALE = 28 * DAY / 30.0  # the longest window is seen whole after half a minute
-NO_SOURCE_HERE = re.compile(
-    "trimtab_tenant_troubled_gpus|trimtab:tenant_(activity_ratio|power_watts|storage_)|trimtab_storage_"
-)
+NO_SOURCE_HERE = re.compile("trimtab:tenant_(activity_ratio|power_watts|storage_)|trimtab_storage_")
 """What comes from exporters of GPUs and from Ceph; this site has neither, so that nothing but silence may be shown."""
 CHOSEN = {"cluster": SITE.name, "tenant": "vision", "pool": "h100", "__rate_interval": "15s"}
 

@@ -60,6 +60,21 @@ def test_people_get_a_row_for_each_tenant_and_the_account_of_rows(called: Call, 
     assert [line.split()[0] for line in result.stdout.splitlines()[1:4]] == ["a", "b", "all"]
 
 
+def test_a_tenant_without_a_job_in_the_span_has_a_row_and_no_wait(called: Call, trace: str, tmp_path: Path) -> None:
+    quotas = tmp_path / "quotas.csv"
+    quotas.write_text("tenant,gpus\na,8\nb,8\nidle,8\n", encoding="utf-8")
+    told = called("--trace", trace, "--quotas", str(quotas))
+    assert told.exit_code == 0, told.stderr
+    assert "nan%" not in told.stdout
+    (row,) = (line for line in told.stdout.splitlines() if line.startswith("idle"))
+    assert row.split()[:5] == ["idle", "8", "0", "-", "-"]
+
+
+@pytest.mark.parametrize("arguments", [("--capacity", "inf"), ("--capacity", "nan"), ("--restart", "inf")])
+def test_what_is_no_size_and_no_time_is_refused(called: Call, trace: str, arguments: tuple[str, str]) -> None:
+    assert called("--trace", trace, *arguments).exit_code == 2
+
+
 def test_trimtab_and_a_policy_of_ones_own_can_be_run(called: Call, trace: str, tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
     head = "apiVersion: trimtab.io/v1alpha1\nkind: Policy\nmetadata: {name: default}\n"

@@ -154,7 +154,7 @@ def test_every_spelling_with_a_device_is_used_by_its_vocabulary() -> None:
             if vocabulary.devices is None or spelling.scope is Scope.INFO:
                 continue
             labels = {vocabulary.devices.uuid[0]: "u", vocabulary.devices.index[0]: "0"}
-            namespace, pod, container = vocabulary.devices.holders.labels[0]
-            labels |= {namespace: "a", pod: "p", container: "c"}
+            for namespace, pod, container in vocabulary.devices.holders.labels[:1]:
+                labels |= {namespace: "a", pod: "p", container: "c"}
             found = collect_text(rendered(spelling.theirs, labels, 1.0) + "\n", SourceKind(vocabulary.source))
             assert (found.samples.used, found.sources) == (1, (vocabulary.source,)), spelling.theirs

@@ -57,7 +57,7 @@ def test_borrowing_and_reclaim_come_close_to_the_reference_model(philly: Philly)
     assert found.all.mean_wait_seconds == pytest.approx(554, rel=0.03)
     assert found.all.preemptions == pytest.approx(2679, rel=0.05)
     assert found.tenants["e13805"].attainment == pytest.approx(0.8328, abs=0.005)
-    assert 18_500 <= found.tenants["6214e9"].max_wait_seconds <= 23_700
+    assert 18_500 * 0.97 <= found.tenants["6214e9"].max_wait_seconds <= 23_700 * 1.03
 
 
 def test_the_averages_of_the_helios_simulator_come_out_to_the_digit(folder: TraceFolder) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -83,7 +84,8 @@ class _Call:
             self._connection.send_headers(number, _HEADERS)
             self._connection.send_data(number, _NO_ARGUMENTS, end_stream=True)
             while not self._ended:
-                self._stream.sendall(self._connection.data_to_send())
+                with suppress(BrokenPipeError):  # what it said before it went can still be read
+                    self._stream.sendall(self._connection.data_to_send())
                 for event in self._connection.receive_data(self._received()):
                     self._take(event, events)
         except failed as error:

@@ -33,7 +33,7 @@ def whatif(
         list[str],
         typer.Argument(metavar="TENANT=±GPUS...", help="GPUs more or less, such as vision=-32 speech=+32."),
     ],
-    weeks: Annotated[float, typer.Option("--weeks", min=0.01, max=10_000.0, help="So many weeks, the last ones.")] = 4.0,
+    weeks: Annotated[float, typer.Option("--weeks", min=0.01, max=10_000.0, help="So many last weeks.")] = 4.0,
     finish: Annotated[
         str | None, typer.Option("--to", help="Weeks before this date or time. [default: the end of what is known]")
     ] = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from h2.config import H2Configuration
@@ -71,23 +72,23 @@ class FakeKubelet:
                 stream, _ = self._server.accept()
             except OSError:
                 return  # it was closed
-            with stream:
+            with stream, suppress(BrokenPipeError, ConnectionResetError):  # callers go when they have their answer
                 self._talk(stream)
 
     def _talk(self, stream: socket.socket) -> None:
         connection = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
         connection.initiate_connection()
         stream.sendall(connection.data_to_send())
-        left, number = self._body, 0
-        while chunk := stream.recv(65_536):
+        left, number, whole = self._body, 0, False
+        while chunk := stream.recv(65_536):  # until the caller has gone, as the kubelet does
             for event in connection.receive_data(chunk):
                 if isinstance(event, StreamEnded):
                     number = event.stream_id
                     connection.send_headers(number, [(":status", "200"), ("content-type", "application/grpc")])
-            left = self._send(connection, number, left) if number else left
+            if number and not whole:
+                left = self._send(connection, number, left)
+                whole = not left
             stream.sendall(connection.data_to_send())
-            if number and not left:
-                return
 
     def _send(self, connection: H2Connection, number: int, left: bytes) -> bytes:
         """As much as the window of the caller allows."""

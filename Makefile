@@ -36,7 +36,7 @@ demo: setup-demo ## the whole loop on a simulated cluster, until Ctrl-C (or DEMO
 test: parts ## everything, real parts included
 	@$(BIN)/pytest
 
-unit: setup-code ## the fast part, under a minute
+unit: setup-code ## the fast part, about a minute
 	@$(BIN)/pytest $(addprefix --ignore=,$(SLOW_TESTS))
 
 check: setup-code generated-check ## lint, format, types, import contracts, generated files

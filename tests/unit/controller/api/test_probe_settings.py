@@ -23,7 +23,7 @@ def mistakes(text: str) -> list[str]:
 def test_the_example_is_read() -> None:
     settings = parse_probe_settings(EXAMPLE.read_text(encoding="utf-8"), "fabric.yaml")
     assert (settings.where, settings.tool, settings.degree) == (Where.DRAINED, Tool.PERFTEST, 6)
-    assert settings.nic("gpu-3/mlx5_1") == Nic("gpu-3", "mlx5_1", "10.11.0.3", 1, "leaf-b1")
+    assert settings.nic("gpu-3/mlx5_1") == Nic("gpu-3", "mlx5_1", "203.0.113.3", 1, "leaf-b1")
     assert (settings.traffic_class, settings.gid_index) == (106, 3)
     nics = settings.hosts[0].nics
     assert [settings.data_port(nic) for nic in nics] == [18515, 18516]

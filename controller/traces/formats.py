@@ -21,6 +21,9 @@ Row: TypeAlias = Mapping[str, str]
 
 ONE_TENANT: Final = "all"
 """The tenant of traces that name none."""
+_LATEST_SECONDS: Final = 4_102_444_800.0  # the year 2100
+_LONGEST_SECONDS: Final = 10 * 365.25 * 86400
+"""One row beyond these would stretch every average and picture over all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,10 @@ def _job(
         return "GPUs is not above 0"
     if submitted < 0:
         return "a time before 1970"
+    if submitted > _LATEST_SECONDS or run_seconds > _LONGEST_SECONDS:
+        return "a time after 2100, or a duration of more than ten years"
+    if not tenant.isprintable():
+        return "a tenant whose name is more than one line"
     return TraceJob(submitted, run_seconds, whole, tenant, 0, deadline) if tenant else "no tenant"
 
 

@@ -49,6 +49,9 @@ def test_a_format_is_told_by_its_columns(tmp_path: Path, form: str, text: str, j
         ("1,a,30,60,8,,\n2,a,30,60,8,high,", "priority is no whole number"),
         ("1,a,30,60,8,,\n2,a,30,60,8,,soon", "a deadline that is no time"),
         ("1,a,30,60,8,,\n2,a,nan,60,8,,", "a time that is no time"),
+        ("1,a,30,60,8,,\n2,a,30,1e300,8,,", "a time after 2100, or a duration of more than ten years"),
+        ("1,a,30,60,8,,\n2,a,9999-12-31,60,8,,", "a time after 2100, or a duration of more than ten years"),
+        ('1,a,30,60,8,,\n2,"a\nb",30,60,8,,', "a tenant whose name is more than one line"),
         ("1,a,30,60,8,,\n2,a,30,60,inf,,", "GPUs is no whole number"),
     ],
 )

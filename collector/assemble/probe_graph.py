@@ -77,11 +77,6 @@ def own_turns(settings: ProbeSettings, node: str, epoch: int) -> tuple[Turn, ...
     return tuple(sorted(found, key=lambda turn: (turn.offset_seconds, turn.link)))
 
 
-def links_of(settings: ProbeSettings) -> frozenset[Link]:
-    """All links that stay, over all rails."""
-    return frozenset(link for nics in rails(settings.nics).values() for link in fixed_links(nics, settings.degree))
-
-
 def is_due(link: Link, epoch: int, pace: int) -> bool:
     """Whether a link is asked in this period at that pace: each is in one of so many, none in none."""
     return (_number("due", 0, link) + epoch) % pace == 0

@@ -158,10 +158,6 @@ class WatchedBatch(Batch):
         arrival = self._arrival_times[self._arrived] if self._arrived < len(self._arrivals) else inf
         return min(arrival, self._events[0][0] if self._events else inf)
 
-    def is_idle(self) -> bool:
-        """Whether nobody waits, not even to come back after an eviction."""
-        return not self._waiting and not self._coming_back
-
     def unfinished(self) -> int:
         """Jobs that did not end yet."""
         return self.fates.end_seconds.count(NEVER)

@@ -12,7 +12,6 @@ from collector.assemble.probe_graph import (
     changing_links,
     fixed_links,
     is_due,
-    links_of,
     next_pace,
     own_turns,
     rails,
@@ -23,6 +22,11 @@ from collector.model.probing import Link, Nic, ProbeHost, ProbeSettings
 DEGREE = 6
 counts = st.integers(2, 80)
 epochs = st.integers(0, 10**7)
+
+
+def links_of(settings: ProbeSettings) -> frozenset[Link]:
+    """All links that stay, over all rails."""
+    return frozenset(link for nics in rails(settings.nics).values() for link in fixed_links(nics, settings.degree))
 
 
 def rail_of(count: int, rail: int = 0) -> tuple[Nic, ...]:
